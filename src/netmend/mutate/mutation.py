@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from netmend.changes.case import Case
 from netmend.program.source.values import Faces
 from netmend.program.text.spans import Span, meet, spans_of
 from netmend.repair.apply import applied, by_file, read
 from netmend.testing.example import Example
-from netmend.unit import Family
+from netmend.unit import Family, record
 from netmend.vocabulary.change import FileEdits
 
 
@@ -40,13 +40,20 @@ class Operator:
     published: tuple[str, ...] = ()  # what DeepCrime, DeepMutation or other studies call it
     EXAMPLES: ClassVar[tuple[Example, ...]]
 
+    def __init_subclass__(cls, code: str = "", **facts: Any) -> None:
+        """`class BiasAdded(Operator, code="M422", causes=("LYR-BIAS-EXTRA",))` is a unit; a class without a code is a base of others."""
+        for name, value in facts.items():
+            setattr(cls, name, value)
+        if code:
+            cls.code = code
+            OPERATORS.register(record(cls))
+
     def propose(self, case: Case) -> Iterator[Mutation]:
         """Mutations of the program, the mildest first; none where the place cannot be told for sure."""
         raise NotImplementedError
 
 
 OPERATORS: Family[Operator] = Family("netmend.mutate.operators")
-register = OPERATORS.register
 
 
 def mutation(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from netmend.changes.case import Case
 from netmend.program.source.values import Faces
 from netmend.testing.example import Example
-from netmend.unit import Family
+from netmend.unit import Family, record
 from netmend.vocabulary.change import Change, FileEdits
 
 
@@ -20,13 +20,20 @@ class Move:
     effort: int  # see vocabulary/change.py
     EXAMPLES: ClassVar[tuple[Example, ...]]
 
+    def __init_subclass__(cls, code: str = "", **facts: Any) -> None:
+        """`class ScaleUnits(Move, code="N108", causes=("LYR-UNITS",), effort=BUDGET)` is a unit; a class without a code is a base of others."""
+        for name, value in facts.items():
+            setattr(cls, name, value)
+        if code:
+            cls.code = code
+            MOVES.register(record(cls))
+
     def propose(self, case: Case) -> Iterator[Change]:
         """Every change of this kind that the program allows; `case.fault` is not looked at."""
         raise NotImplementedError
 
 
 MOVES: Family[Move] = Family("netmend.neutral.moves")
-register = MOVES.register
 
 
 def moved(

@@ -13,7 +13,7 @@ from typing import TypeVar
 from netmend.changes.case import Case
 from netmend.mutate.agents.environment_source import made_at, wrapped
 from netmend.mutate.agents.places import training
-from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.mutate.mutation import OPERATORS, Mutation, Operator, mutation
 from netmend.program.source.values import Faces
 from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
@@ -104,7 +104,7 @@ def register_rows(rows: Sequence[OneRow], examples: Callable[[OneRow], tuple[Exa
         facts = {name: staticmethod(value) if callable(value) else value for name, value in vars(row).items()}
         shown = tuple(name for name in ("numbers", "shares", "factors") if facts.get(name))
         own = {"__doc__": row.page, "__init__": object.__init__, "EXAMPLES": examples(row), "SHOWN": shown}
-        register(type(row.code, (type(row),), facts | own))
+        OPERATORS.register(type(row.code, (type(row),), facts | own))
 
 
 @dataclass(frozen=True, kw_only=True)

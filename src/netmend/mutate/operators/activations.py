@@ -17,7 +17,7 @@ from netmend.diagnose.measures.chain import chain
 from netmend.diagnose.measures.heads import Head
 from netmend.library.losses import DISTANCES
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK
-from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.mutate.mutation import Mutation, Operator, mutation
 from netmend.mutate.places import trained_model
 from netmend.program.source.numbers import literal
 from netmend.program.source.writing import replace
@@ -36,17 +36,12 @@ _UNSUITABLE = {
 }
 
 
-@register
-class HiddenActivationExchanged(Operator):
+class HiddenActivationExchanged(Operator, code="M201", causes=("ACT-HID-WRONG",), published=("ACH",)):
     """Replace all hidden activations, or one, with an unsuitable one.
 
     Sigmoids pass on a quarter of the gradient at best, softmax makes units compete for a sum of one, exponentials
     overflow.
     """
-
-    code = "M201"
-    causes = ("ACT-HID-WRONG",)
-    published = ("ACH",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         links = hidden(case)
@@ -79,16 +74,11 @@ class HiddenActivationExchanged(Operator):
     )
 
 
-@register
-class HiddenActivationRemoved(Operator):
+class HiddenActivationRemoved(Operator, code="M202", causes=("ACT-HID-MISSING",), published=("ARM", "AFR")):
     """Remove the nonlinearity between two layers, or all of them.
 
     Linear layers in a row are one linear layer: the network can only draw straight lines.
     """
-
-    code = "M202"
-    causes = ("ACT-HID-MISSING",)
-    published = ("ARM", "AFR")
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         links = hidden(case)
@@ -110,16 +100,11 @@ class HiddenActivationRemoved(Operator):
 _COMMON = ("relu", "elu", "selu", "hardsigmoid")
 
 
-@register
-class HiddenActivationVaried(Operator):
+class HiddenActivationVaried(Operator, code="M207", causes=("ACT-HID-WRONG",), published=("ACH",)):
     """Replace the hidden activations, or one, with another common one.
 
     Most of them do nearly as well: a mild fault, if it is one, that only a good test set notices.
     """
-
-    code = "M207"
-    causes = ("ACT-HID-WRONG",)
-    published = ("ACH",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         links = hidden(case)
@@ -151,16 +136,11 @@ class HiddenActivationVaried(Operator):
 _ADDED = {"relu": 0.3, "tanh": 0.4, "softplus": 0.5, "sigmoid": 0.8, "softmax": 1.0}
 
 
-@register
-class ActivationAdded(Operator):
+class ActivationAdded(Operator, code="M208", causes=("ACT-EXTRA",), published=("AAL",)):
     """Add an activation after a hidden layer that had none.
 
     What the next layer or norm needs, such as the sign of a number, is lost before it gets there.
     """
-
-    code = "M208"
-    causes = ("ACT-EXTRA",)
-    published = ("AAL",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         for layer in _linear(case):
@@ -212,16 +192,13 @@ _WRONG = {
 }
 
 
-@register
-class OutputActivationAdded(Operator):
+class OutputActivationAdded(
+    Operator, code="M203", causes=("LYR-SOFTMAX-EXTRA", "ACT-OUT-WRONG"), published=("AAL",)
+):
     """Add an activation after an output layer that must stay linear.
 
     Losses that take scores apply softmax or sigmoid themselves; amounts are not limited to what an activation can give.
     """
-
-    code = "M203"
-    causes = ("LYR-SOFTMAX-EXTRA", "ACT-OUT-WRONG")
-    published = ("AAL",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         head = head_of(case)
@@ -278,18 +255,18 @@ _WITHOUT = {
 }
 
 
-@register
-class OutputActivationRemoved(Operator):
+class OutputActivationRemoved(
+    Operator,
+    code="M204",
+    causes=("LYR-SOFTMAX-MISSING", "ACT-OUT-MISSING"),
+    published=("ARM",),
+    crashes=True,
+    rescales=True,
+):
     """Remove the activation that turns scores into what the loss expects.
 
     A loss of probabilities or log-probabilities that is given raw scores is meaningless: it is unbounded, or it raises.
     """
-
-    code = "M204"
-    causes = ("LYR-SOFTMAX-MISSING", "ACT-OUT-MISSING")
-    crashes = True
-    rescales = True
-    published = ("ARM",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         head = head_of(case)
@@ -333,17 +310,13 @@ _OTHER_OUTPUTS = {
 }
 
 
-@register
-class OutputActivationExchanged(Operator):
+class OutputActivationExchanged(
+    Operator, code="M205", causes=("ACT-OUT-WRONG",), published=("ACH",), crashes=True
+):
     """Replace the output activation with another.
 
     A softmax over a single output is always 1, a rectifier or tanh gives no probabilities.
     """
-
-    code = "M205"
-    causes = ("ACT-OUT-WRONG",)
-    crashes = True
-    published = ("ACH",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         head = head_of(case)
@@ -360,15 +333,11 @@ class OutputActivationExchanged(Operator):
 _SOFTMAXES = ("softmax", "log_softmax")
 
 
-@register
-class SoftmaxAxisWrong(Operator):
+class SoftmaxAxisWrong(Operator, code="M206", causes=("ACT-DIM",)):
     """Apply a softmax over the samples of the batch instead of the classes.
 
     Samples then compete with each other, and what is predicted for one depends on the others.
     """
-
-    code = "M206"
-    causes = ("ACT-DIM",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         functions = [f for f in case.trace.all(FunctionFact) if f.function in _SOFTMAXES]

@@ -10,7 +10,6 @@ from netmend.mutate.agents.environment_source import environment_calls
 from netmend.mutate.agents.example_programs import PPO_SCRIPT, TD3_SCRIPT
 from netmend.mutate.agents.ladders import Ladder, RlOperator, WrapperRow, register_rows
 from netmend.mutate.agents.places import training
-from netmend.mutate.mutation import register
 from netmend.program.source.writing import add_argument, replace, unwrap_call
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
@@ -278,17 +277,13 @@ class _WrapperRemoved(RlOperator):
         raise NotImplementedError
 
 
-@register
-class ActionNormalisationRemoved(_WrapperRemoved):
+class ActionNormalisationRemoved(_WrapperRemoved, code="M712", causes=("RL-NORM-ACT",), published=("MNA",)):
     """Remove the wrapper that scales actions to between -1 and 1.
 
     A new policy acts with a spread of about 1: in a range of ±100 it hardly explores, in one of ±0.01 it always hits the edge. Algorithms that
     rescale actions themselves (SAC, TQC, TD3, DDPG) do not mind; there the mutant is equivalent, and is told so.
     """
 
-    code = "M712"
-    causes = ("RL-NORM-ACT",)
-    published = ("MNA",)
     needs = "RescaleAction around the training environment"
     title = "action normalisation"
     words = "actions not rescaled"
@@ -309,16 +304,14 @@ class ActionNormalisationRemoved(_WrapperRemoved):
     )
 
 
-@register
-class ObservationNormalisationRemoved(_WrapperRemoved):
+class ObservationNormalisationRemoved(
+    _WrapperRemoved, code="M713", causes=("RL-NORM-OBS",), published=("MNO",)
+):
     """Give the agent unnormalised observations.
 
     Features in different units make the network see mostly the largest one.
     """
 
-    code = "M713"
-    causes = ("RL-NORM-OBS",)
-    published = ("MNO",)
     needs = "VecNormalize or NormalizeObservation around the training environment"
     title = "observation normalisation"
     words = "observations not normalised"

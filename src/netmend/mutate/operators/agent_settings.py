@@ -8,7 +8,6 @@ from netmend.changes.case import Case
 from netmend.mutate.agents.example_programs import DQN_SCRIPT, PPO_SCRIPT, TD3_SCRIPT
 from netmend.mutate.agents.ladders import DOWN, UP, Ladder, RlOperator, SettingRow, register_rows
 from netmend.mutate.agents.places import training
-from netmend.mutate.mutation import register
 from netmend.program.source.writing import delete_argument
 from netmend.testing.example import Example
 
@@ -291,15 +290,12 @@ SETTINGS = (
 register_rows(SETTINGS, lambda row: row.examples)
 
 
-@register
-class ActionNoiseRemoved(RlOperator):
+class ActionNoiseRemoved(RlOperator, code="M729", causes=("RL-EXP-MISSING",)):
     """Remove the exploration noise of a deterministic policy.
 
     It then tries nothing but what it already does.
     """
 
-    code = "M729"
-    causes = ("RL-EXP-MISSING",)
     needs = "an algorithm that is given action noise"
     title = "action noise"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from netmend.changes.case import Case
 from netmend.changes.data.data_holders import evaluation_inputs, is_array, training_inputs
@@ -24,23 +23,18 @@ from netmend.changes.row_edits import normal, only_trains
 from netmend.library.losses import DISTANCES
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
-from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.mutate.mutation import Mutation, Operator, mutation
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace
 from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
 
 
-@register
-@dataclass(frozen=True)
-class InputsNotScaled(Operator):
+class InputsNotScaled(Operator, code="M504", causes=("PRE-MISS-NORM",)):
     """Feed unscaled inputs: skip the program's own scaling, or change the data's unit.
 
     Large inputs drive the first layer far outside of the range that its weights are made for.
     """
-
-    code = "M504"
-    causes = ("PRE-MISS-NORM",)
 
     units: tuple[str, ...] = ("{} * 20 + 60", "{} * 255", "{} * 2000 - 500")
 
@@ -102,17 +96,11 @@ def _unprepared(case: Case) -> Iterator[FileEdits]:
             yield replace(each.file, each.value, each.file.source(each.data))
 
 
-@register
-@dataclass(frozen=True)
-class TargetsNotScaled(Operator):
+class TargetsNotScaled(Operator, code="M509", causes=("PRE-MISS-SCALE",), rescales=True):
     """Change the targets' unit, far from the scale of a new network's outputs.
 
     Losses and gradients are huge, and the weights have to travel far.
     """
-
-    code = "M509"
-    causes = ("PRE-MISS-SCALE",)
-    rescales = True
 
     units: tuple[str, ...] = ("{} * 1000", "{} * 50000 + 200000")
 
@@ -156,17 +144,11 @@ class TargetsNotScaled(Operator):
     )
 
 
-@register
-@dataclass(frozen=True)
-class InputsNoisy(Operator):
+class InputsNoisy(Operator, code="M505", causes=("DAT-LOWQ",), published=("TAN", "NP")):
     """Add noise to the training inputs that is stronger than their signal.
 
     Little is left to learn from.
     """
-
-    code = "M505"
-    causes = ("DAT-LOWQ",)
-    published = ("TAN", "NP")
 
     sizes: tuple[int, ...] = (1, 3)
 
@@ -226,16 +208,11 @@ class InputsNoisy(Operator):
     )
 
 
-@register
-class ValuesMissing(Operator):
+class ValuesMissing(Operator, code="M506", causes=("PRE-MISS-CLEAN",), crashes=True):
     """Leave missing values in the training inputs.
 
     One NaN in a batch makes every weight NaN.
     """
-
-    code = "M506"
-    causes = ("PRE-MISS-CLEAN",)
-    crashes = True
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         held = amounts(case)
@@ -270,15 +247,11 @@ with torch.no_grad():
 """
 
 
-@register
-class EvaluationPreparedDifferently(Operator):
+class EvaluationPreparedDifferently(Operator, code="M508", causes=("PRE-TRAIN-TEST-SKEW",)):
     """Prepare evaluation data differently from training data.
 
     The model is asked about numbers of a scale that it was never trained on.
     """
-
-    code = "M508"
-    causes = ("PRE-TRAIN-TEST-SKEW",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         if not takes_amounts(case):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Spot, model_at, spots
 from netmend.changes.loop.optimizer_arguments import given_parameters
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
-from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.mutate.mutation import Mutation, Operator, mutation
 from netmend.mutate.places import made, reached, trained_model, weighted
 from netmend.program.source.naming import spelled
 from netmend.program.source.numbers import number, set_number
@@ -24,17 +23,11 @@ from netmend.vocabulary import ModelFact, ModuleFact
 from netmend.vocabulary.change import FileEdits
 
 
-@register
-@dataclass(frozen=True)
-class ClippingTiny(Operator):
+class ClippingTiny(Operator, code="M109", causes=("OPT-CLIP",), published=("OCG",)):
     """Clip gradients to next to nothing.
 
     Every step of SGD becomes tiny. Adam, which divides by the size of gradients, hardly notices.
     """
-
-    code = "M109"
-    causes = ("OPT-CLIP",)
-    published = ("OCG",)
 
     limits: tuple[str, ...] = ("0.001", "1e-05")
     hardly_any: float = 100.0  # a limit that gradients seldom reach
@@ -87,17 +80,11 @@ class ClippingTiny(Operator):
     )
 
 
-@register
-@dataclass(frozen=True)
-class GradientValuesClipped(Operator):
+class GradientValuesClipped(Operator, code="M114", causes=("OPT-CLIP",), published=("OCG",)):
     """Clip every single number of the gradients.
 
     What is large and what is small become alike: steps no longer follow the gradient's direction.
     """
-
-    code = "M114"
-    causes = ("OPT-CLIP",)
-    published = ("OCG",)
 
     limits: tuple[str, ...] = ("0.5", "0.0001")  # the first is DeepCrime's
     hardly_any: float = 100.0
@@ -145,16 +132,11 @@ def _clipped(case: Case, limit: str) -> FileEdits:
     return (*insert_before(step.file, step.statement, line), *extra) if name else ()
 
 
-@register
-class GradientsOff(Operator):
+class GradientsOff(Operator, code="M606", causes=("LOOP-NO-GRAD",), crashes=True):
     """Compute the loss under `no_grad`.
 
     There is nothing to take a gradient of: backward() raises.
     """
-
-    code = "M606"
-    causes = ("LOOP-NO-GRAD",)
-    crashes = True
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         backward = next(iter(spots(case, "backward")), None)
@@ -191,15 +173,11 @@ class GradientsOff(Operator):
     )
 
 
-@register
-class ParametersLeftOut(Operator):
+class ParametersLeftOut(Operator, code="M607", causes=("OPT-PARAMS",)):
     """Give the optimiser only the last layer, or all but the first ones.
 
     The layers that are left out keep the random values they started with.
     """
-
-    code = "M607"
-    causes = ("OPT-PARAMS",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         optimizer, model = case.optimizer, trained_model(case)
@@ -248,15 +226,11 @@ class ParametersLeftOut(Operator):
     )
 
 
-@register
-class LayersFrozen(Operator):
+class LayersFrozen(Operator, code="M608", causes=("LOOP-FREEZE",)):
     """Freeze layers that were never trained.
 
     They keep the random values they started with; only what comes behind them learns.
     """
-
-    code = "M608"
-    causes = ("LOOP-FREEZE",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         model = trained_model(case)
@@ -288,15 +262,11 @@ class LayersFrozen(Operator):
     )
 
 
-@register
-class GraphCut(Operator):
+class GraphCut(Operator, code="M609", causes=("LOS-GRAPH-CUT",)):
     """Detach the output of a hidden layer from the graph.
 
     No gradient reaches the layers before the cut.
     """
-
-    code = "M609"
-    causes = ("LOS-GRAPH-CUT",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         model = trained_model(case)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.changes.case import Case
@@ -12,7 +11,7 @@ from netmend.changes.loop.epoch_loop import epoch_rounds
 from netmend.changes.loop.loop_code import loops_around, spots
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
-from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.mutate.mutation import Mutation, Operator, mutation
 from netmend.mutate.places import biased, every_layer, made, reached, trained_model, weighted
 from netmend.program.source.moving import text_of
 from netmend.program.source.naming import spelled
@@ -60,15 +59,13 @@ class _WeightsStart(Operator):
         return self.share_of_one
 
 
-@register
-class WeightsStartBadly(_WeightsStart):
+class WeightsStartBadly(_WeightsStart, code="M401"):
     """Initialise the weights of one layer, or all, with zeros, ones, a constant, or a wrong scale.
 
     Equal weights make all units of a layer the same for ever; tiny ones let the signal vanish, huge ones saturate or
     explode.
     """
 
-    code = "M401"
     starts: ClassVar = {
         "std 1": ("normal_", ", std=1.0", 0.3),
         "tiny": ("normal_", ", std=0.001", 0.5),
@@ -120,14 +117,12 @@ class WeightsStartBadly(_WeightsStart):
     )
 
 
-@register
-class WeightsStartOtherwise(_WeightsStart):
+class WeightsStartOtherwise(_WeightsStart, code="M421"):
     """Initialise the weights of one layer, or all, from another common distribution.
 
     Most do as well: a mild fault, if it is one, that only a good test set notices.
     """
 
-    code = "M421"
     # How far from what PyTorch does by itself.
     starts: ClassVar = {
         "xavier uniform": ("xavier_uniform_", "", 0.1),
@@ -152,16 +147,11 @@ class WeightsStartOtherwise(_WeightsStart):
     )
 
 
-@register
-@dataclass(frozen=True)
-class BiasesStartBadly(Operator):
+class BiasesStartBadly(Operator, code="M402", causes=("ARC-INIT-BIAS",)):
     """Start the biases of a layer far from zero.
 
     Rectified units start dead, squashed ones saturated; an output starts far from the targets.
     """
-
-    code = "M402"
-    causes = ("ARC-INIT-BIAS",)
 
     values: tuple[float, ...] = (-5.0, 10.0, -10.0, 100.0)
 
@@ -197,15 +187,11 @@ class BiasesStartBadly(Operator):
     )
 
 
-@register
-class ModelRecreated(Operator):
+class ModelRecreated(Operator, code="M610", causes=("ARC-INIT-MULTI",)):
     """Create model and optimiser again in every epoch.
 
     Each epoch starts from nothing.
     """
-
-    code = "M610"
-    causes = ("ARC-INIT-MULTI",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         rounds, model, optimizer = epoch_rounds(case), trained_model(case), case.optimizer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from netmend.changes.case import Case
 from netmend.changes.data.data_holders import Holder, fresh, is_array
@@ -15,24 +14,18 @@ from netmend.errors import UsageError
 from netmend.library.losses import DISTANCES
 from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
-from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.mutate.mutation import Mutation, Operator, mutation
 from netmend.program.source.naming import spelled
 from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
 
 
-@register
-@dataclass(frozen=True)
-class LabelsWrong(Operator):
+class LabelsWrong(Operator, code="M501", causes=("DAT-LABEL",), published=("TCL", "LE")):
     """Shuffle a part of the training labels, or all of them.
 
     What is learned from wrong labels is wrong; with all of them exchanged, inputs and labels have nothing to do with each
     other.
     """
-
-    code = "M501"
-    causes = ("DAT-LABEL",)
-    published = ("TCL", "LE")
 
     shares: tuple[float, ...] = (0.3, 0.6, 1.0)
 
@@ -107,17 +100,11 @@ class LabelsWrong(Operator):
     )
 
 
-@register
-@dataclass(frozen=True)
-class LabelsFalsified(Operator):
+class LabelsFalsified(Operator, code="M511", causes=("DAT-LABEL",), published=("TCL",)):
     """Mislabel a part of one class, or add noise to real-valued targets.
 
     What is learned about that class is wrong, while the others stay as they are.
     """
-
-    code = "M511"
-    causes = ("DAT-LABEL",)
-    published = ("TCL",)
 
     shares: tuple[float, ...] = (0.25, 0.5, 1.0)
     attacked: int | None = None  # the class whose labels are wrong; None: the most frequent one
@@ -201,17 +188,11 @@ class LabelsFalsified(Operator):
     )
 
 
-@register
-@dataclass(frozen=True)
-class ClassesOverlap(Operator):
+class ClassesOverlap(Operator, code="M512", causes=("DAT-LABEL",), published=("TCO",)):
     """Add copies of samples of one class with the label of another to the training data.
 
     The same input is said to be both; the two classes can no longer be told apart.
     """
-
-    code = "M512"
-    causes = ("DAT-LABEL",)
-    published = ("TCO",)
 
     shares: tuple[float, ...] = (0.25, 0.5, 1.0)
     attacked: int | None = None  # the class that is copied; None: the most frequent one
@@ -270,17 +251,11 @@ class ClassesOverlap(Operator):
     )
 
 
-@register
-@dataclass(frozen=True)
-class ClassesUnbalanced(Operator):
+class ClassesUnbalanced(Operator, code="M502", causes=("DAT-IMBALANCE",), published=("TUD",)):
     """Remove nearly all training samples of some classes.
 
     What is hardly ever seen is never predicted.
     """
-
-    code = "M502"
-    causes = ("DAT-IMBALANCE",)
-    published = ("TUD",)
 
     kept: tuple[float, ...] = (0.1, 0.02)
 

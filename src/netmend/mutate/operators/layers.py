@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from netmend.changes.case import Case
 from netmend.changes.network.layer_removal import layer_removed
@@ -19,7 +18,7 @@ from netmend.changes.network.model_layers import (
 from netmend.changes.network.stacks import made_together, put_behind
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK, VALIDATED
 from netmend.mutate.magnitude import Knob, Scale, knob
-from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.mutate.mutation import Mutation, Operator, mutation
 from netmend.mutate.places import biased, trained_model, weighted
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import set_argument
@@ -28,16 +27,11 @@ from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits
 
 
-@register
-class LayerAdded(Operator):
+class LayerAdded(Operator, code="M424", causes=("LYR-EXTRA",), published=("LA",)):
     """Add a linear layer of the same width directly after a hidden one.
 
     Two linear layers in a row can do no more than one, and are harder to train.
     """
-
-    code = "M424"
-    causes = ("LYR-EXTRA",)
-    published = ("LA",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         model = trained_model(case)
@@ -69,16 +63,11 @@ def _doubled(case: Case, layer: ModuleFact) -> FileEdits:
     return (*made_together(file, call, text), *extra)
 
 
-@register
-class LayerRemoved(Operator):
+class LayerRemoved(Operator, code="M417", causes=("ARC-STRUCT-SUBOPT",), published=("LR",)):
     """Remove a hidden layer whose output is as wide as its input.
 
     The network may be too small for what it has to learn.
     """
-
-    code = "M417"
-    causes = ("ARC-STRUCT-SUBOPT",)
-    published = ("LR",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         model = trained_model(case)
@@ -95,16 +84,11 @@ class LayerRemoved(Operator):
     )
 
 
-@register
-@dataclass(frozen=True)
-class LayerNarrowed(Operator):
+class LayerNarrowed(Operator, code="M416", causes=("LYR-UNITS",)):
     """Reduce a hidden layer to one or two units.
 
     All that later layers know of a sample has to fit through it.
     """
-
-    code = "M416"
-    causes = ("LYR-UNITS",)
 
     widths: tuple[int, ...] = (2, 1)
 
@@ -203,15 +187,11 @@ def _shared(case: Case, modules: list[ModuleFact]) -> bool:
     )
 
 
-@register
-class KernelSizeWrong(Operator):
+class KernelSizeWrong(Operator, code="M419", causes=("LYR-FILTER",)):
     """Reduce convolutions to single pixels.
 
     A kernel of 1 sees no neighbourhood: edges and shapes cannot be recognised.
     """
-
-    code = "M419"
-    causes = ("LYR-FILTER",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         model = trained_model(case)
@@ -249,16 +229,11 @@ def _keeps_size(kernel: object, padding: object) -> bool:
     )
 
 
-@register
-class BiasAdded(Operator):
+class BiasAdded(Operator, code="M422", causes=("LYR-BIAS-EXTRA",), published=("WAB",)):
     """Give a layer without a bias one.
 
     A norm layer behind it takes the bias away again; without one, what had to go through the origin no longer does.
     """
-
-    code = "M422"
-    causes = ("LYR-BIAS-EXTRA",)
-    published = ("WAB",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         model = trained_model(case)
@@ -274,16 +249,11 @@ class BiasAdded(Operator):
     )
 
 
-@register
-class BiasRemoved(Operator):
+class BiasRemoved(Operator, code="M418", causes=("LYR-BIAS-MISSING",), published=("WRB",)):
     """Remove the biases of all layers.
 
     All that they compute goes through the origin.
     """
-
-    code = "M418"
-    causes = ("LYR-BIAS-MISSING",)
-    published = ("WRB",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         model = trained_model(case)
@@ -305,16 +275,11 @@ class BiasRemoved(Operator):
     )
 
 
-@register
-class LayerBiasRemoved(Operator):
+class LayerBiasRemoved(Operator, code="M423", causes=("LYR-BIAS-MISSING",), published=("WRB",)):
     """Remove the bias of one layer.
 
     All that it computes goes through the origin; the layers behind it may make up for that.
     """
-
-    code = "M423"
-    causes = ("LYR-BIAS-MISSING",)
-    published = ("WRB",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         model = trained_model(case)
@@ -327,15 +292,11 @@ class LayerBiasRemoved(Operator):
     EXAMPLES = (Example("the first one", STACK, old="nn.Linear(4, 8)", new="nn.Linear(4, 8, bias=False)"),)
 
 
-@register
-class NormalisationRemoved(Operator):
+class NormalisationRemoved(Operator, code="M414", causes=("LYR-NORM-MISSING",)):
     """Remove the normalisation layers.
 
     Deep stacks lose the scale of their signals, and the learning rate that was chosen with them is too high.
     """
-
-    code = "M414"
-    causes = ("LYR-NORM-MISSING",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         norms = [m for m in case.trace.all(ModuleFact) if "Norm" in m.kind and m.order is not None]
@@ -349,16 +310,11 @@ class NormalisationRemoved(Operator):
     )
 
 
-@register
-@dataclass(frozen=True)
-class NormStatisticsSlow(Operator):
+class NormStatisticsSlow(Operator, code="M415", causes=("LYR-NORM-STATS",)):
     """Make batch norm's running statistics hardly follow the data.
 
     Training looks fine; in evaluation the network is given numbers of a scale that it has never seen.
     """
-
-    code = "M415"
-    causes = ("LYR-NORM-STATS",)
 
     values: tuple[float, ...] = (0.001, 0.0001)
 

@@ -12,7 +12,7 @@ from netmend.changes.network.model_layers import united
 from netmend.diagnose.measures.batches import training_loader
 from netmend.diagnose.measures.loop import mode_layers
 from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK, VALIDATED
-from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.mutate.mutation import Mutation, Operator, mutation
 from netmend.program.source.moving import moved_before, taken_out
 from netmend.program.source.names_of_object import names_of
 from netmend.program.source.writing import replace
@@ -23,15 +23,11 @@ from netmend.vocabulary import LoaderFact
 from netmend.vocabulary.change import FileEdits
 
 
-@register
-class ZeroGradRemoved(Operator):
+class ZeroGradRemoved(Operator, code="M601", causes=("LOOP-ZERO-GRAD",)):
     """Never clear the gradients, or only once before the loop.
 
     Every step follows the sum of all gradients so far.
     """
-
-    code = "M601"
-    causes = ("LOOP-ZERO-GRAD",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         places = [each for each in spots(case, "zero_grad") if each.is_alone]
@@ -71,15 +67,11 @@ class ZeroGradRemoved(Operator):
     )
 
 
-@register
-class StepMissing(Operator):
+class StepMissing(Operator, code="M602", causes=("LOOP-STEP",)):
     """Leave out the optimiser's step, or make it after the gradients are cleared and before new ones are computed.
 
     The weights never move.
     """
-
-    code = "M602"
-    causes = ("LOOP-STEP",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         steps = spots(case, "step")
@@ -111,16 +103,11 @@ class StepMissing(Operator):
     )
 
 
-@register
-class BackwardMissing(Operator):
+class BackwardMissing(Operator, code="M603", causes=("LOOP-BACKWARD",), crashes=True):
     """Leave out the call that computes the gradients.
 
     The optimiser has nothing to follow.
     """
-
-    code = "M603"
-    causes = ("LOOP-BACKWARD",)
-    crashes = True
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         places = spots(case, "backward")
@@ -131,15 +118,11 @@ class BackwardMissing(Operator):
     EXAMPLES = (Example("left out", STACK, old="        loss.backward()\n", new=""),)
 
 
-@register
-class TrainedInEvaluationMode(Operator):
+class TrainedInEvaluationMode(Operator, code="M604", causes=("LOOP-MODE-TRAIN",)):
     """Train in evaluation mode: `train()` is missing after an evaluation, or `eval()` stands in its place.
 
     Dropout is off, and batch norm never gets the statistics of its data.
     """
-
-    code = "M604"
-    causes = ("LOOP-MODE-TRAIN",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         models = [model.name for model in case.trace.models if mode_layers(case.trace, model.name)]
@@ -162,15 +145,11 @@ class TrainedInEvaluationMode(Operator):
     )
 
 
-@register
-class EvaluatedInTrainingMode(Operator):
+class EvaluatedInTrainingMode(Operator, code="M605", causes=("LOOP-MODE-EVAL",)):
     """Evaluate without `eval()`.
 
     Dropout disturbs the answers, and batch norm takes its statistics from the data that is asked about.
     """
-
-    code = "M605"
-    causes = ("LOOP-MODE-EVAL",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         models = [model.name for model in case.trace.models if mode_layers(case.trace, model.name)]
@@ -185,16 +164,11 @@ class EvaluatedInTrainingMode(Operator):
     )
 
 
-@register
-class ValidationRemoved(Operator):
+class ValidationRemoved(Operator, code="M612", causes=("VAL-SET-MISSING",), published=("VRM",)):
     """Validate on the training data instead of the held-out data.
 
     Early stopping, schedules and the choice of the best weights follow a loss that knows nothing of overfitting.
     """
-
-    code = "M612"
-    causes = ("VAL-SET-MISSING",)
-    published = ("VRM",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         rounds, training = epoch_rounds(case), training_loader(case.trace)

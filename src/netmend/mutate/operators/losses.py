@@ -11,7 +11,7 @@ from netmend.changes.loss.losses import Criterion, arguments, criterion_of, exch
 from netmend.changes.network.heads_in_source import head_of
 from netmend.library.losses import DISTANCES
 from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK
-from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.mutate.mutation import Mutation, Operator, mutation
 from netmend.mutate.places import backward, objective
 from netmend.program.source.bindings import bindings_in
 from netmend.program.source.naming import spelled
@@ -39,17 +39,11 @@ _OTHERS = {
 _IDS = ("cross_entropy", "nll_loss")
 
 
-@register
-class LossExchanged(Operator):
+class LossExchanged(Operator, code="M301", causes=("LOS-SELECT",), published=("LCH",), rescales=True):
     """Train with a loss that does not fit the task.
 
     Classes are regressed, amounts are treated as yes-or-no questions, or the loss asks for something else altogether.
     """
-
-    code = "M301"
-    causes = ("LOS-SELECT",)
-    rescales = True
-    published = ("LCH",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         head = head_of(case)
@@ -114,17 +108,11 @@ def _rows(criterion: Criterion, width: int | None) -> FileEdits:
 _AMOUNTS = ("smooth_l1_loss", "huber_loss", "l1_loss", "mse_loss")
 
 
-@register
-class LossVaried(Operator):
+class LossVaried(Operator, code="M305", causes=("LOS-SELECT",), published=("LCH",), rescales=True):
     """Replace the regression loss with another common one.
 
     Large errors count for more or for less than they did: a mild fault, if it is one.
     """
-
-    code = "M305"
-    causes = ("LOS-SELECT",)
-    rescales = True
-    published = ("LCH",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         head = head_of(case)
@@ -155,15 +143,11 @@ class LossVaried(Operator):
     )
 
 
-@register
-class LossNegated(Operator):
+class LossNegated(Operator, code="M302", causes=("LOS-CALC",)):
     """Negate the loss before the gradient is taken.
 
     Training makes the loss as large as it can.
     """
-
-    code = "M302"
-    causes = ("LOS-CALC",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         spot = backward(case)
@@ -178,16 +162,11 @@ class LossNegated(Operator):
     )
 
 
-@register
-class LossSummed(Operator):
+class LossSummed(Operator, code="M303", causes=("LOS-CALC",), rescales=True):
     """Sum the loss over the batch where it was averaged.
 
     Gradients grow with the size of the batch, so the learning rate is far too high.
     """
-
-    code = "M303"
-    causes = ("LOS-CALC",)
-    rescales = True
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         head = head_of(case)
@@ -236,16 +215,11 @@ def _site(loss: LossFact) -> Site | None:
     return loss.created if loss.form == "module" else loss.called
 
 
-@register
-class ShapesBroadcast(Operator):
+class ShapesBroadcast(Operator, code="M304", causes=("TSR-SQUEEZE",), rescales=True):
     """Give a regression loss a column beside a row, so that every prediction is compared with every target.
 
     The shapes broadcast without a word and the network learns the mean of the targets.
     """
-
-    code = "M304"
-    causes = ("TSR-SQUEEZE",)
-    rescales = True
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         head = head_of(case)
@@ -276,16 +250,11 @@ class ShapesBroadcast(Operator):
     )
 
 
-@register
-class LabelsSmoothedAway(Operator):
+class LabelsSmoothedAway(Operator, code="M306", causes=("LOS-SMOOTH",), rescales=True):
     """Smooth labels so much that little is left of them.
 
     The true class keeps a tenth to a half of each target; the rest is spread over all classes.
     """
-
-    code = "M306"
-    causes = ("LOS-SMOOTH",)
-    rescales = True
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         loss = case.loss

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from netmend.changes.case import Case
@@ -12,7 +11,7 @@ from netmend.changes.loop.good_rates import rate_text
 from netmend.changes.loop.rate_places import present_rate, set_rate, set_setting
 from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
-from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.mutate.mutation import Mutation, Operator, mutation
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.values import Faces
 from netmend.program.source.writing import replace
@@ -21,17 +20,11 @@ from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import FileEdits
 
 
-@register
-@dataclass(frozen=True)
-class LearningRateScaled(Operator):
+class LearningRateScaled(Operator, code="M101", causes=("HYP-LR-HIGH", "HYP-LR-LOW"), published=("HLR",)):
     """Multiply or divide the learning rate by a power of ten.
 
     Far too high, weights jump about or overflow; far too low, training hardly moves.
     """
-
-    code = "M101"
-    causes = ("HYP-LR-HIGH", "HYP-LR-LOW")
-    published = ("HLR",)
 
     high: tuple[int, ...] = (10, 30, 100, 1000)
     low: tuple[int, ...] = (30, 100, 1000, 10000)
@@ -85,16 +78,11 @@ class LearningRateScaled(Operator):
 _ADAPTIVE = ("Adam", "AdamW", "RMSprop", "NAdam", "RAdam")
 
 
-@register
-class OptimizerExchanged(Operator):
+class OptimizerExchanged(Operator, code="M104", causes=("OPT-SELECT",), published=("OCH",)):
     """Replace the optimiser with another, with the same or its own learning rate.
 
     A rate that suits Adam is nothing to Adadelta or Adagrad, and plain SGD crawls where the scale of gradients differs.
     """
-
-    code = "M104"
-    causes = ("OPT-SELECT",)
-    published = ("OCH",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         optimizer = case.optimizer
@@ -169,16 +157,12 @@ class _SettingExtreme(Operator):
         return set_setting(case, optimizer.created, self.setting, text, None)
 
 
-@register
-@dataclass(frozen=True)
-class MomentumExtreme(_SettingExtreme):
+class MomentumExtreme(_SettingExtreme, code="M105", causes=("OPT-MOMENTUM",)):
     """Give SGD a momentum of almost 1.
 
     With a momentum of 0.99 and more the weights swing past every minimum.
     """
 
-    code = "M105"
-    causes = ("OPT-MOMENTUM",)
     setting = "momentum"
     kinds = ("SGD", "RMSprop")
 
@@ -203,17 +187,12 @@ class MomentumExtreme(_SettingExtreme):
     )
 
 
-@register
-@dataclass(frozen=True)
-class WeightDecayExtreme(_SettingExtreme):
+class WeightDecayExtreme(_SettingExtreme, code="M106", causes=("LOS-REG-EXTRA",), published=("RAW",)):
     """Set a far too strong weight decay.
 
     The weights follow the penalty instead of the data and end near zero.
     """
 
-    code = "M106"
-    causes = ("LOS-REG-EXTRA",)
-    published = ("RAW",)
     setting = "weight_decay"
 
     values: tuple[float, ...] = (0.1, 0.5, 2.0)
@@ -246,16 +225,12 @@ class WeightDecayExtreme(_SettingExtreme):
     EXAMPLES = (Example("where there was none", STACK, old="lr=0.1)", new="lr=0.1, weight_decay=0.1)"),)
 
 
-@register
-@dataclass(frozen=True)
-class EpsilonLarge(_SettingExtreme):
+class EpsilonLarge(_SettingExtreme, code="M110", causes=("OPT-EPS",)):
     """Give Adam or RMSprop an epsilon that is larger than gradients are.
 
     The division by their size is lost and steps become tiny.
     """
 
-    code = "M110"
-    causes = ("OPT-EPS",)
     setting = "eps"
     written = "{:.1f}"
     kinds = ("Adam", "AdamW", "RMSprop", "NAdam", "RAdam", "Adagrad")
@@ -287,16 +262,11 @@ class EpsilonLarge(_SettingExtreme):
 _DEFAULTS = {"Adam": 0.001, "NAdam": 0.002, "Adamax": 0.002, "RMSprop": 0.01, "SGD": 0.001}
 
 
-@register
-class OptimizerVaried(Operator):
+class OptimizerVaried(Operator, code="M115", causes=("OPT-SELECT",), published=("OCH",)):
     """Replace the optimiser with another common one at its default settings.
 
     It may do as well; whether a rate that was chosen with care mattered is what this asks.
     """
-
-    code = "M115"
-    causes = ("OPT-SELECT",)
-    published = ("OCH",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         optimizer = case.optimizer

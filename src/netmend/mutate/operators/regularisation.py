@@ -16,7 +16,7 @@ from netmend.changes.network.model_layers import in_stack, is_written, united
 from netmend.changes.network.stacks import put_behind
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, LOG_PROBABILITIES, STACK, VALIDATED
 from netmend.mutate.magnitude import Knob, Scale, knob
-from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.mutate.mutation import Mutation, Operator, mutation
 from netmend.mutate.places import Made, objective, reached, trained_model, weighted
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import set_argument
@@ -26,16 +26,13 @@ from netmend.vocabulary import FunctionFact, ModuleFact
 from netmend.vocabulary.change import FileEdits
 
 
-@register
-class RegularisationRemoved(Operator):
+class RegularisationRemoved(
+    Operator, code="M413", causes=("LYR-DROPOUT-MISSING", "LOS-REG-MISSING"), published=("RRW",)
+):
     """Remove what keeps the network from memorising its training data: dropout, weight decay.
 
     Does harm only where the network would overfit without it.
     """
-
-    code = "M413"
-    causes = ("LYR-DROPOUT-MISSING", "LOS-REG-MISSING")
-    published = ("RRW",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         edits = united(_without_dropout(case))
@@ -96,17 +93,13 @@ _FROM_DECAY_TO_LOSS = VALIDATED[
 ]
 
 
-@register
-class RegularisationChanged(Operator):
+class RegularisationChanged(
+    Operator, code="M113", causes=("LOS-REG-KIND",), published=("RCW",), rescales=True
+):
     """Replace weight decay with an L1 penalty, or add one.
 
     The same number means something else: small weights are pushed to zero as hard as large ones.
     """
-
-    code = "M113"
-    causes = ("LOS-REG-KIND",)
-    rescales = True
-    published = ("RCW",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         optimizer, goal = case.optimizer, _goal(case)
@@ -137,18 +130,11 @@ class RegularisationChanged(Operator):
     )
 
 
-@register
-@dataclass(frozen=True)
-class PenaltyAdded(Operator):
+class PenaltyAdded(Operator, code="M107", causes=("LOS-REG-EXTRA",), published=("RAW",), rescales=True):
     """Add a penalty on the size of all weights to the loss that outweighs the fit.
 
     The weights go to zero whatever the data says.
     """
-
-    code = "M107"
-    causes = ("LOS-REG-EXTRA",)
-    rescales = True
-    published = ("RAW",)
 
     values: tuple[float, ...] = (0.01, 0.1)
 
@@ -189,18 +175,11 @@ _KINDS = {
 }
 
 
-@register
-@dataclass(frozen=True)
-class LayerPenaltyAdded(Operator):
+class LayerPenaltyAdded(Operator, code="M112", causes=("LOS-REG-EXTRA",), published=("RAW",), rescales=True):
     """Add a penalty on the weights of one layer to the loss.
 
     The layer is held back where the others follow the data.
     """
-
-    code = "M112"
-    causes = ("LOS-REG-EXTRA",)
-    rescales = True
-    published = ("RAW",)
 
     strength: float = 0.01  # what Keras takes, and with it DeepCrime
 
@@ -232,17 +211,11 @@ class LayerPenaltyAdded(Operator):
     )
 
 
-@register
-@dataclass(frozen=True)
-class DropoutRateRaised(Operator):
+class DropoutRateRaised(Operator, code="M411", causes=("LYR-DROPOUT-RATE",), published=("RCD",)):
     """Drop nearly all hidden units in training.
 
     What little passes through is too noisy to learn from.
     """
-
-    code = "M411"
-    causes = ("LYR-DROPOUT-RATE",)
-    published = ("RCD",)
 
     rates: tuple[float, ...] = (0.8, 0.9, 0.95)
     highest: float = 0.99
@@ -305,17 +278,11 @@ def _added(case: Case, rate: str) -> Iterator[FileEdits]:
             yield (*wrap(file, call, f"{name}(", f", {rate}, self.training)"), *extra)
 
 
-@register
-@dataclass(frozen=True)
-class DropoutRateLowered(Operator):
+class DropoutRateLowered(Operator, code="M420", causes=("LYR-DROPOUT-RATE",), published=("RCD",)):
     """Drop fewer hidden units in training than the program did, in the end none.
 
     Does harm only where the network overfits without it.
     """
-
-    code = "M420"
-    causes = ("LYR-DROPOUT-RATE",)
-    published = ("RCD",)
 
     rates: tuple[float, ...] = (0.25, 0.125)  # DeepCrime's
 
@@ -350,16 +317,11 @@ class DropoutRateLowered(Operator):
     )
 
 
-@register
-@dataclass(frozen=True)
-class DropoutAlwaysOn(Operator):
+class DropoutAlwaysOn(Operator, code="M412", causes=("LYR-DROPOUT-MODE",)):
     """Drop hidden units in evaluation as well.
 
     Without `training=…` a functional dropout does not follow the mode of the model.
     """
-
-    code = "M412"
-    causes = ("LYR-DROPOUT-MODE",)
 
     rates: tuple[float, ...] = (0.3, 0.6)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from netmend.changes.case import Case
 from netmend.changes.loop.batch_places import set_batch_size
@@ -14,7 +13,7 @@ from netmend.changes.loop.rate_places import set_setting
 from netmend.diagnose.measures.batches import batch_size, training_samples
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK, VALIDATED
 from netmend.mutate.magnitude import Knob, Scale, knob
-from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.mutate.mutation import Mutation, Operator, mutation
 from netmend.program.source.moving import moved_after
 from netmend.program.source.naming import spelled
 from netmend.program.source.numbers import number, set_number
@@ -26,17 +25,11 @@ from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import FileEdits
 
 
-@register
-@dataclass(frozen=True)
-class EpochsCut(Operator):
+class EpochsCut(Operator, code="M102", causes=("HYP-EPOCH-FEW",), published=("HNE",)):
     """Train for a small part of the epochs.
 
     The loss is still falling steeply when training ends.
     """
-
-    code = "M102"
-    causes = ("HYP-EPOCH-FEW",)
-    published = ("HNE",)
 
     shares: tuple[float, ...] = (0.25, 0.1, 0.04)
 
@@ -78,18 +71,17 @@ class EpochsCut(Operator):
     )
 
 
-@register
-@dataclass(frozen=True)
-class BatchSizeChanged(Operator):
+class BatchSizeChanged(
+    Operator,
+    code="M103",
+    causes=("HYP-BATCH-SMALL", "HYP-BATCH-LARGE", "HYP-BATCH-NONE"),
+    published=("HBS", "HDB"),
+):
     """Train with batches that are far too small or far too large, or with all data at once.
 
     Tiny batches make gradients and the statistics of batch norm noisy; huge ones leave too few updates for the same
     number of epochs.
     """
-
-    code = "M103"
-    causes = ("HYP-BATCH-SMALL", "HYP-BATCH-LARGE", "HYP-BATCH-NONE")
-    published = ("HBS", "HDB")
 
     most_steps: int = 12_000  # of a run with tiny batches: more would take too long
     precision: float = 1.3  # ratio of two sizes that are told apart
@@ -145,15 +137,11 @@ class BatchSizeChanged(Operator):
 _FALLING = ("StepLR", "MultiStepLR", "ExponentialLR", "CosineAnnealingLR")
 
 
-@register
-class SchedulePerBatch(Operator):
+class SchedulePerBatch(Operator, code="M611", causes=("LOOP-SCHED-ORDER",)):
     """Step a schedule that counts epochs with every batch.
 
     The learning rate is gone after the first epochs.
     """
-
-    code = "M611"
-    causes = ("LOOP-SCHED-ORDER",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         schedulers = [each for each in case.trace.all(SchedulerFact) if each.kind in _FALLING]
@@ -182,16 +170,11 @@ class SchedulePerBatch(Operator):
 _GAMMA = {"StepLR": 2, "MultiStepLR": 2, "ExponentialLR": 1}
 
 
-@register
-@dataclass(frozen=True)
-class ScheduleTooFast(Operator):
+class ScheduleTooFast(Operator, code="M108", causes=("HYP-LR-SCHED",)):
     """Decay the learning rate to nothing early in training.
 
     A schedule whose factor is far too small, or one that decays with every batch.
     """
-
-    code = "M108"
-    causes = ("HYP-LR-SCHED",)
 
     factors: tuple[float, ...] = (0.1, 0.01)
     decays: tuple[float, ...] = (0.95, 0.8)
@@ -288,16 +271,11 @@ def _with_every_batch(case: Case, factor: float) -> FileEdits:
     )
 
 
-@register
-class PatienceCut(Operator):
+class PatienceCut(Operator, code="M111", causes=("HYP-EPOCH-FEW",), published=("RCP",)):
     """Make early stopping less patient.
 
     Training ends at the first chance fluctuation of the validation loss.
     """
-
-    code = "M111"
-    causes = ("HYP-EPOCH-FEW",)
-    published = ("RCP",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         for file, value, present in _patience(case):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from netmend.changes.case import Case
 from netmend.changes.data.data_holders import Holder, fresh, pairs
@@ -16,7 +15,7 @@ from netmend.changes.row_edits import chosen_rows, only_trains, takes_one_input
 from netmend.diagnose.measures.batches import training_loader, training_samples
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
-from netmend.mutate.mutation import Mutation, Operator, mutation, register
+from netmend.mutate.mutation import Mutation, Operator, mutation
 from netmend.program.source.naming import imports, spelled
 from netmend.program.source.values import set_argument
 from netmend.program.source.writing import replace, wrap
@@ -25,18 +24,12 @@ from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
 
 
-@register
-@dataclass(frozen=True)
-class DataCut(Operator):
+class DataCut(Operator, code="M503", causes=("DAT-LITTLE",), published=("TRD", "DM")):
     """Train on a handful of samples.
 
     The network learns them by heart; what it does elsewhere is left to chance. The number of epochs stays, so there are
     fewer updates, too.
     """
-
-    code = "M503"
-    causes = ("DAT-LITTLE",)
-    published = ("TRD", "DM")
 
     shares: tuple[float, ...] = (0.1, 0.03)
     least: int = 12
@@ -119,17 +112,11 @@ def _of_names(case: Case, count: int) -> FileEdits:
     return put(given, line, beside=wanted)
 
 
-@register
-@dataclass(frozen=True)
-class DataRepeated(Operator):
+class DataRepeated(Operator, code="M513", causes=("DAT-LOWQ",), published=("DR",)):
     """Fill the training data with copies of some of its samples, with as many updates as before.
 
     The network sees the same few samples again and again and learns them by heart.
     """
-
-    code = "M513"
-    causes = ("DAT-LOWQ",)
-    published = ("DR",)
 
     shares: tuple[float, ...] = (0.5, 0.25, 0.1)  # of the samples that are left
     least: int = 6
@@ -171,16 +158,11 @@ class DataRepeated(Operator):
     )
 
 
-@register
-class DataSorted(Operator):
+class DataSorted(Operator, code="M507", causes=("API-SHUFFLE-POS",), published=("DF",)):
     """Train on data that is sorted by its targets, in that order.
 
     Each stretch of batches tells of one class only, and what was learned before is forgotten.
     """
-
-    code = "M507"
-    causes = ("API-SHUFFLE-POS",)
-    published = ("DF",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         in_order = _in_order(case)

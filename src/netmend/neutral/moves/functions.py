@@ -12,7 +12,7 @@ from netmend.changes.network.first_values import without
 from netmend.changes.network.model_layers import links_of
 from netmend.diagnose.measures.chain import Link, last_weighted
 from netmend.library.activations import layers
-from netmend.neutral.move import Move, moved, register
+from netmend.neutral.move import Move, moved
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File
@@ -29,16 +29,11 @@ KINDS = layers("relu", "sigmoid", "tanh", "elu", "selu", "softplus", "gelu")
 _IN_TORCH = ("relu", "sigmoid", "tanh", "selu")  # the others are functions of torch.nn.functional only
 
 
-@register
-class OtherActivation(Move):
+class OtherActivation(Move, code="N104", causes=("ACT-HID-WRONG", "ACT-OUT-WRONG"), effort=BY_FACTS):
     """An activation of another kind, for each layer and for all hidden layers at once.
 
     ReLU, sigmoid, tanh, ELU, SELU, softplus, GELU; of the output too.
     """
-
-    code = "N104"
-    causes = ("ACT-HID-WRONG", "ACT-OUT-WRONG")
-    effort = BY_FACTS
 
     def propose(self, case: Case) -> Iterator[Change]:
         by_site: dict[Site | None, list[Link]] = {}
@@ -132,16 +127,11 @@ _FIRST_VALUES = (
 )
 
 
-@register
-class OtherInitialiser(Move):
+class OtherInitialiser(Move, code="N105", causes=("ARC-INIT-WEIGHT", "ARC-INIT-BIAS"), effort=BY_FACTS):
     """Other first values for weights or biases that the program sets itself.
 
     Glorot's and He's, uniform and normal, small random values, zeros, ones; or the framework's own, without the line.
     """
-
-    code = "N105"
-    causes = ("ARC-INIT-WEIGHT", "ARC-INIT-BIAS")
-    effort = BY_FACTS
 
     def propose(self, case: Case) -> Iterator[Change]:
         for file in case.code.files(case.trace.run.script):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 from netmend.changes.case import Case
@@ -12,7 +11,7 @@ from netmend.changes.network.layer_removal import layer_removed
 from netmend.changes.network.model_layers import in_stack, layers_of, links_of, made_by
 from netmend.changes.network.stacks import put_behind
 from netmend.changes.network.widths import set_layer_width, takers, width_of_layer
-from netmend.neutral.move import Move, moved, register
+from netmend.neutral.move import Move, moved
 from netmend.program.source.values import set_argument
 from netmend.testing.example import example
 from netmend.vocabulary import ModuleFact
@@ -22,17 +21,11 @@ _FIT = "nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))"
 _ONE_LAYER = "nn.Sequential(nn.Linear(2, 1))"
 
 
-@register
-@dataclass(frozen=True)
-class ScaleUnits(Move):
+class ScaleUnits(Move, code="N108", causes=("LYR-UNITS",), effort=BUDGET):
     """Half or twice as many units in a hidden layer.
 
     Together with the layers that take its output; the output itself keeps its width.
     """
-
-    code = "N108"
-    causes = ("LYR-UNITS",)
-    effort = BUDGET
 
     most: int = 4096  # units: wider layers make trainings that nobody wants to wait for
 
@@ -63,17 +56,12 @@ class ScaleUnits(Move):
     )
 
 
-@register
-class DeleteLayer(Move):
+class DeleteLayer(Move, code="N109", causes=("LYR-EXTRA",), effort=BY_FACTS):
     """The network without one of its layers.
 
     Activations, dropout and others that leave the shape as it is; a hidden linear layer of a stack too, whose input then goes
     to the layer behind it.
     """
-
-    code = "N109"
-    causes = ("LYR-EXTRA",)
-    effort = BY_FACTS
 
     def propose(self, case: Case) -> Iterator[Change]:
         model = "" if case.model is None else case.model.name
@@ -126,17 +114,12 @@ class DeleteLayer(Move):
     )
 
 
-@register
-class DuplicateLayer(Move):
+class DuplicateLayer(Move, code="N110", causes=("ARC-STRUCT-SUBOPT",), effort=ARCHITECTURE):
     """One of the layers of a stack twice.
 
     A linear layer comes with the activation behind it and takes its own width; layers that leave the shape as it is are
     copied as they are.
     """
-
-    code = "N110"
-    causes = ("ARC-STRUCT-SUBOPT",)
-    effort = ARCHITECTURE
 
     def propose(self, case: Case) -> Iterator[Change]:
         links = [link for link in links_of(case) if link.module is not None]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from netmend.changes.case import Case
 from netmend.changes.loop.batch_places import loader_of, set_batch_size
@@ -14,7 +13,7 @@ from netmend.changes.loop.good_rates import rate_text
 from netmend.changes.loop.rate_places import present_rate, set_rate
 from netmend.changes.loss.losses import criterion_of, exchange
 from netmend.diagnose.measures.batches import batch_size, training_samples
-from netmend.neutral.move import Move, moved, register
+from netmend.neutral.move import Move, moved
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.numbers import number, set_number
 from netmend.program.source.writing import replace
@@ -25,17 +24,11 @@ from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change
 _FIT = "nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))"
 
 
-@register
-@dataclass(frozen=True)
-class ScaleLearningRate(Move):
+class ScaleLearningRate(Move, code="N101", causes=("HYP-LR-HIGH", "HYP-LR-LOW"), effort=SHORT_SEARCH):
     """A learning rate ten times higher or lower.
 
     Of every optimiser, where its rate is set; several groups of parameters keep their ratio.
     """
-
-    code = "N101"
-    causes = ("HYP-LR-HIGH", "HYP-LR-LOW")
-    effort = SHORT_SEARCH
 
     factor: float = 10.0
 
@@ -66,16 +59,11 @@ class ScaleLearningRate(Move):
     )
 
 
-@register
-class ScaleEpochs(Move):
+class ScaleEpochs(Move, code="N102", causes=("HYP-EPOCH-FEW", "HYP-EPOCH-MANY"), effort=SHORT_SEARCH):
     """Train half or twice as long.
 
     The outermost counted loop around the training step runs half or twice as many rounds.
     """
-
-    code = "N102"
-    causes = ("HYP-EPOCH-FEW", "HYP-EPOCH-MANY")
-    effort = SHORT_SEARCH
 
     def propose(self, case: Case) -> Iterator[Change]:
         rounds = epoch_rounds(case)
@@ -102,17 +90,11 @@ class ScaleEpochs(Move):
     )
 
 
-@register
-@dataclass(frozen=True)
-class OtherBatchSize(Move):
+class OtherBatchSize(Move, code="N103", causes=("HYP-BATCH-SMALL", "HYP-BATCH-LARGE"), effort=SHORT_SEARCH):
     """Batches of 16, 32, … 512 samples.
 
     The nearest sizes first, and none larger than all samples.
     """
-
-    code = "N103"
-    causes = ("HYP-BATCH-SMALL", "HYP-BATCH-LARGE")
-    effort = SHORT_SEARCH
 
     least: int = 16
     most: int = 512
@@ -174,16 +156,11 @@ ALIKE = {
 _BY_CLASS = ("cross_entropy", "nll_loss")
 
 
-@register
-class OtherLoss(Move):
+class OtherLoss(Move, code="N106", causes=("LOS-SELECT",), effort=BY_FACTS):
     """Another loss of the same prediction and target.
 
     Among those that take both in the form that they have; targets and outputs stay as they are.
     """
-
-    code = "N106"
-    causes = ("LOS-SELECT",)
-    effort = BY_FACTS
 
     def propose(self, case: Case) -> Iterator[Change]:
         loss = case.loss
@@ -239,16 +216,11 @@ KINDS = ("SGD", "Adam", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "Ad
 _SHARED = ("weight_decay",)  # means the same to all of them
 
 
-@register
-class OtherOptimizer(Move):
+class OtherOptimizer(Move, code="N107", causes=("OPT-SELECT",), effort=SHORT_SEARCH):
     """An optimiser of another kind at the same learning rate.
 
     Weight decay stays; what only the old one knows (momentum, betas) is left out.
     """
-
-    code = "N107"
-    causes = ("OPT-SELECT",)
-    effort = SHORT_SEARCH
 
     def propose(self, case: Case) -> Iterator[Change]:
         for optimizer in case.trace.optimizers:

@@ -4,34 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from netmend.errors import UsageError
-from netmend.unit import Family
+from netmend.unit import Family, record
 
 
-class WeightMutant(Protocol):
-    """A dataclass. The docstring is its page: first line what it does to the model; then why a test should notice."""
+class WeightMutant:
+    """Base of all mutants of weights. The docstring is the page: first line what it does to the model; then why a test should notice."""
 
-    code: ClassVar[str]
-    published: ClassVar[tuple[str, ...]]  # what DeepMutation, MuNN or other studies call it
+    code: str
+    published: tuple[str, ...]  # what DeepMutation, MuNN or other studies call it
+
+    def __init_subclass__(cls, code: str = "", **facts: Any) -> None:
+        """`class NormRemoved(WeightMutant, code="W203", published=("LR",))` is a unit; a class without a code is a base of others."""
+        for name, value in facts.items():
+            setattr(cls, name, value)
+        if code:
+            cls.code = code
+            MUTANTS.register(record(cls))
 
     def places(self, model: nn.Module) -> list[str]:
         """The layers or parameters that it can be applied to, in the order in which the model holds them."""
-        ...
+        raise NotImplementedError
 
     def apply(
         self, model: nn.Module, place: str, share: float, generator: torch.Generator
     ) -> AbstractContextManager[None]:
         """Within the block a share of the place's weights or neurons is changed; afterwards all is as it was."""
-        ...
+        raise NotImplementedError
 
 
 MUTANTS: Family[WeightMutant] = Family("netmend.adapters.torch.weight_mutants.operators")
-register = MUTANTS.register
 
 
 @contextmanager

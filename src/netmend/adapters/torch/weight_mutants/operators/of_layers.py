@@ -16,13 +16,19 @@ from netmend.adapters.torch.weight_mutants.layers import (
     keeping_shape,
     named,
 )
-from netmend.adapters.torch.weight_mutants.mutant import answering, check_place, chosen, put_back, register
+from netmend.adapters.torch.weight_mutants.mutant import (
+    WeightMutant,
+    answering,
+    check_place,
+    chosen,
+    put_back,
+)
 
 # In the order in which PyTorch stacks their weights.
 _GATES = {nn.LSTM: ("input", "forget", "cell", "output"), nn.GRU: ("reset", "update", "new")}
 
 
-class _OfLayers:
+class _OfLayers(WeightMutant):
     """A layer gives something else for some features, or all: `other(layer, what it was given, what it would have given)`."""
 
     def places(self, model: nn.Module) -> list[str]:
@@ -55,81 +61,57 @@ class _OfActivations(_OfLayers):
         )
 
 
-@register
-class LayerDeactivated(_OfLayers):
+class LayerDeactivated(_OfLayers, code="W201", published=("LD",)):
     """Skip a layer for some features, or all, if its output is as wide as its input.
 
     The work of the layer is missing.
     """
 
-    code = "W201"
-    published = ("LD",)
 
-
-@register
-class LayerDoubled(_OfLayers):
+class LayerDoubled(_OfLayers, code="W202", published=("LAm",)):
     """Apply a layer twice to some features, or all, if its output is as wide as its input.
 
     What the next layers get is no longer what they were trained with.
     """
-
-    code = "W202"
-    published = ("LAm",)
 
     def other(self, module: nn.Module, features: Tensor, output: Tensor) -> Tensor:
         twice: Tensor = module.forward(output)
         return twice
 
 
-@register
-class NormRemoved(_OfLayers):
+class NormRemoved(_OfLayers, code="W203", published=("LR",)):
     """Skip a norm layer for some features, or all.
 
     What the next layer gets has another size than it was trained with.
     """
 
-    code = "W203"
-    published = ("LR",)
-
     def places(self, model: nn.Module) -> list[str]:
         return named(model, *NORMS)
 
 
-@register
-class ActivationRemoved(_OfActivations):
+class ActivationRemoved(_OfActivations, code="W204", published=("AFRm",)):
     """Skip an activation layer for some features, or all.
 
     Functions of torch that are called in forward() are not layers and cannot be reached.
     """
 
-    code = "W204"
-    published = ("AFRm",)
 
-
-@register
-class ActivationExchanged(_OfActivations):
+class ActivationExchanged(_OfActivations, code="W205", published=("CAF",)):
     """Put a sigmoid in the place of an activation layer, for some features or all; of a sigmoid, a rectifier.
 
     Functions of torch that are called in forward() are not layers and cannot be reached.
     """
-
-    code = "W205"
-    published = ("CAF",)
 
     def other(self, module: nn.Module, features: Tensor, output: Tensor) -> Tensor:
         is_sigmoid = isinstance(module, nn.Sigmoid | nn.Hardsigmoid)
         return torch.relu(features) if is_sigmoid else torch.sigmoid(features)
 
 
-@register
-class GateDropped:
+class GateDropped(WeightMutant, code="W302", published=("gate dropout",)):
     """Cut a gate of an LSTM or GRU off from all that it decides by, for a share of the units.
 
     It stands half open whatever comes in: units keep or forget without regard to the sequence.
     """
-
-    code = "W302"
-    published = ("gate dropout",)
 
     def places(self, model: nn.Module) -> list[str]:
         return [

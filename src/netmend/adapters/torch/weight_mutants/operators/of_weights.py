@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from netmend.adapters.torch.weight_mutants.mutant import chosen, put_back, register
+from netmend.adapters.torch.weight_mutants.mutant import WeightMutant, chosen, put_back
 from netmend.adapters.torch.weight_mutants.weights import Weights, normal_like, weights_at, weights_of
 
 
-class _OfWeights:
+class _OfWeights(WeightMutant):
     """Of the weights of a layer a share is changed, and put back bit for bit."""
 
     def places(self, model: nn.Module) -> list[str]:
@@ -52,16 +51,11 @@ def _silence(ways: Tensor, share: float, generator: torch.Generator) -> None:
     ways[chosen(len(ways), share, generator)] = 0.0
 
 
-@register
-@dataclass(frozen=True)
-class GaussianFuzzing(_OfWeights):
+class GaussianFuzzing(_OfWeights, code="W101", published=("GF",)):
     """Add normally distributed noise to a share of a layer's weights.
 
     The noise is as large as the weights themselves differ: what depends on exact values is lost.
     """
-
-    code = "W101"
-    published = ("GF",)
 
     size: float = 1.0  # in standard deviations of the layer's weights
 
@@ -72,15 +66,11 @@ class GaussianFuzzing(_OfWeights):
         weights.tensor.copy_(flat.reshape(weights.tensor.shape))
 
 
-@register
-class WeightsShuffled(_OfWeights):
+class WeightsShuffled(_OfWeights, code="W102", published=("WS",)):
     """Shuffle the incoming weights of some neurons.
 
     They keep their values, but each one now weighs another input.
     """
-
-    code = "W102"
-    published = ("WS",)
 
     def fits(self, weights: Weights) -> bool:
         return not weights.is_embedding
@@ -92,15 +82,11 @@ class WeightsShuffled(_OfWeights):
             rows[row] = rows[row].reshape(-1)[mixed].reshape(rows[row].shape)
 
 
-@register
-class NeuronEffectBlocked(_OfWeights):
+class NeuronEffectBlocked(_OfWeights, code="W103", published=("NEB",)):
     """Set the outgoing weights of some neurons of the previous layer to zero.
 
     The neurons go on answering, but nobody hears them.
     """
-
-    code = "W103"
-    published = ("NEB",)
 
     def places(self, model: nn.Module) -> list[str]:
         return [each.name for each in weights_of(model)[1:] if not each.is_embedding]
@@ -109,29 +95,21 @@ class NeuronEffectBlocked(_OfWeights):
         _silence(weights.columns, share, generator)
 
 
-@register
-class NeuronActivationInverted(_OfWeights):
+class NeuronActivationInverted(_OfWeights, code="W104", published=("NAI",)):
     """Negate what some neurons compute, before any nonlinearity.
 
     A rectified neuron speaks up exactly where it used to be silent.
     """
 
-    code = "W104"
-    published = ("NAI",)
-
     def change(self, weights: Weights, share: float, generator: torch.Generator) -> None:
         _multiply_neurons(weights, -1.0, share, generator)
 
 
-@register
-class NeuronsSwitched(_OfWeights):
+class NeuronsSwitched(_OfWeights, code="W105", published=("NS",)):
     """Swap some neurons of a layer with each other.
 
     The next layer takes each of them for another one.
     """
-
-    code = "W105"
-    published = ("NS",)
 
     def fits(self, weights: Weights) -> bool:
         return len(weights.rows) > 1
@@ -146,29 +124,21 @@ class NeuronsSwitched(_OfWeights):
                 rows[picked] = rows[moved].clone()
 
 
-@register
-class HiddenNeuronDeleted(_OfWeights):
+class HiddenNeuronDeleted(_OfWeights, code="W106", published=("DHN", "neuron inhibitor")):
     """Set the incoming weights and the bias of some neurons to zero.
 
     They give the same answer to every input.
     """
 
-    code = "W106"
-    published = ("DHN", "neuron inhibitor")
-
     def change(self, weights: Weights, share: float, generator: torch.Generator) -> None:
         _multiply_neurons(weights, 0.0, share, generator)
 
 
-@register
-class InputNeuronDeleted(_OfWeights):
+class InputNeuronDeleted(_OfWeights, code="W107", published=("DIN",)):
     """Make the first layer ignore some inputs; an embedding, some of its words.
 
     A test that never varies those inputs cannot notice.
     """
-
-    code = "W107"
-    published = ("DIN",)
 
     def places(self, model: nn.Module) -> list[str]:
         return [each.name for each in weights_of(model)[:1]]
@@ -178,44 +148,33 @@ class InputNeuronDeleted(_OfWeights):
         _silence(weights.rows if weights.is_embedding else weights.columns, share, generator)
 
 
-@register
-class WeightInhibited(_OfWeights):
+class WeightInhibited(_OfWeights, code="W108", published=("weight inhibitor",)):
     """Set single weights of a layer to zero.
 
     Each neuron loses a few of the ways that lead to it, none loses all.
     """
 
-    code = "W108"
-    published = ("weight inhibitor",)
-
     def change(self, weights: Weights, share: float, generator: torch.Generator) -> None:
         _multiply_some(weights.tensor, 0.0, share, generator)
 
 
-@register
-class WeightValueChanged(_OfWeights):
+class WeightValueChanged(_OfWeights, code="W109", published=("CWV",)):
     """Negate single weights of a layer.
 
     What spoke for an answer speaks against it.
     """
 
-    code = "W109"
-    published = ("CWV",)
-
     def change(self, weights: Weights, share: float, generator: torch.Generator) -> None:
         _multiply_some(weights.tensor, -1.0, share, generator)
 
 
-@register
-@dataclass(frozen=True)
-class WeightsQuantised(_OfWeights):
+class WeightsQuantised(
+    _OfWeights, code="W110", published=("weight quantisation", "weight precision reduction")
+):
     """Round a share of the weights of a layer to very few values.
 
     Fine differences between weights are lost, as with numbers of low precision.
     """
-
-    code = "W110"
-    published = ("weight quantisation", "weight precision reduction")
 
     levels: int = 4  # on either side of zero
 
@@ -228,15 +187,11 @@ class WeightsQuantised(_OfWeights):
         weights.tensor.copy_(flat.reshape(weights.tensor.shape))
 
 
-@register
-class BiasValueChanged(_OfWeights):
+class BiasValueChanged(_OfWeights, code="W111", published=("CBV",)):
     """Move the biases of some neurons, up or down, by as much as their inputs usually do.
 
     They answer too early or too late.
     """
-
-    code = "W111"
-    published = ("CBV",)
 
     def fits(self, weights: Weights) -> bool:
         return weights.bias is not None
@@ -249,15 +204,11 @@ class BiasValueChanged(_OfWeights):
         weights.bias[picked] += signs.to(sizes.device, sizes.dtype) * sizes
 
 
-@register
-class RecurrentStateCleared(_OfWeights):
+class RecurrentStateCleared(_OfWeights, code="W301", published=("state clear",)):
     """Let a recurrent layer forget a share of its state from step to step.
 
     Tests with short sequences hardly notice.
     """
-
-    code = "W301"
-    published = ("state clear",)
 
     def fits(self, weights: Weights) -> bool:
         return "weight_hh" in weights.name.rpartition(".")[2]
