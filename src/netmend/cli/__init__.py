@@ -79,10 +79,21 @@ def _configured() -> dict[str, Any]:
     return read_run_settings(folder)
 
 
+def leave_out_working_directory() -> None:
+    """While source is checked, modules are not looked for in the folder that is being checked.
+
+    `python -m netmend` puts the working directory first, and a file there may be called `ast.py` or `select.py`: loading
+    it would execute it.
+    """
+    try:
+        here = os.getcwd()  # noqa: PTH109 - before anything else is loaded
+    except OSError:  # it has been removed
+        here = ""
+    sys.path[:] = [place for place in sys.path if place not in ("", here)]
+
+
 def _check(arguments: list[str]) -> NoReturn:
     """Not by way of typer, which takes longer to load than most checks take."""
-    from netmend.cli.check_path import leave_out_working_directory
-
     leave_out_working_directory()
     from netmend.cli.check import check_arguments
     from netmend.errors import NetmendError

@@ -24,31 +24,12 @@ Exit code 0: no findings. 1: findings, or a file that could not be checked.
 
 def read_request(arguments: Sequence[str]) -> Request:
     """What was asked for; UsageError for what is not understood. `--help` prints and leaves."""
-    given = _parser().parse_intermixed_args(list(arguments))
-    return Request(
-        paths=tuple(given.paths) or (".",),
-        select=tuple(given.select),
-        ignore=tuple(given.ignore),
-        extend_select=tuple(given.extend_select),
-        preview=given.preview,
-        fix=given.fix,
-        diff=given.diff,
-        unsafe_fixes=given.unsafe_fixes,
-        show_fixes=given.show_fixes,
-        form=given.form,
-        output=given.output,
-        baseline=given.baseline,
-        write_baseline=given.write_baseline,
-        statistics=given.statistics,
-        watch=given.watch,
-        cache=not given.no_cache,
-        cache_folder=given.cache_dir,
-        jobs=given.jobs,
-        quiet=given.quiet,
-        stdin_name=given.stdin_filename,
-        exit_zero=given.exit_zero,
-        force_exclude=given.force_exclude,
-    )
+    given = vars(_parser().parse_intermixed_args(list(arguments)))
+    given["paths"] = given["paths"] or (".",)
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
+    return Request(**values)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -160,10 +141,22 @@ def _add_output(group: argparse._ArgumentGroup) -> None:
 def _add_files(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
     add("--watch", action="store_true", help="check again whenever a file changes")
-    add("--stdin-filename", default="", metavar="NAME", help="the file name of standard input")
+    add(
+        "--stdin-filename",
+        dest="stdin_name",
+        default="",
+        metavar="NAME",
+        help="the file name of standard input",
+    )
     add(
         "--force-exclude", action="store_true", help="skip excluded files even when named on the command line"
     )
-    add("--no-cache", action="store_true", help="check every file again")
-    add("--cache-dir", type=Path, metavar="DIR", help="where results are kept (default: .netmend/cache)")
+    add("--no-cache", dest="cache", action="store_false", help="check every file again")
+    add(
+        "--cache-dir",
+        dest="cache_folder",
+        type=Path,
+        metavar="DIR",
+        help="where results are kept (default: .netmend/cache)",
+    )
     add("-j", "--jobs", type=int, metavar="N", help="processes (default: one per core)")

@@ -8,6 +8,9 @@ import sys
 import tempfile
 from importlib.resources import files
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from netmend.errors import UsageError
 
@@ -18,8 +21,13 @@ SCRIPTS = (
 )
 
 
-def show_demo(keep: Path | None) -> int:
-    """Runs the scripts one after the other; returns 0 when each one's fault was found."""
+def demo(
+    keep: Annotated[
+        Path | None,
+        typer.Option("--keep", metavar="DIR", help="Keep the scripts and runs in this directory."),
+    ] = None,
+) -> int:
+    """Show three classic faults being found, in under a minute."""
     if keep is not None and keep.exists() and any(keep.iterdir()):
         raise UsageError(f"--keep {keep}: the directory is not empty; name a new one")
     folder = Path(tempfile.mkdtemp(prefix="netmend-demo-")) if keep is None else keep

@@ -1,4 +1,4 @@
-"""`netmend runs`, `show`, `export` and `diagnose`: looking at what was recorded, and judging it again."""
+"""`netmend diagnose`, `runs`, `show` and `export`: looking at what was recorded, and judging it again."""
 
 from __future__ import annotations
 
@@ -6,38 +6,104 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from netmend import report
-from netmend.api import diagnose
-from netmend.check.select import did_you_mean
+import typer
+
+from netmend.cli.options import Directory
 from netmend.errors import UsageError
-from netmend.export import FORMATS, export
-from netmend.store import RunInfo, find_run, list_runs, read_trace, runs_root
-from netmend.store.judged import Judged, read_judged
-from netmend.vocabulary import CRASHED, Trace
-from netmend.watching import judge
+
+if TYPE_CHECKING:
+    from netmend.store import RunInfo
+    from netmend.store.judged import Judged
+    from netmend.vocabulary import Trace
+
+_WHICH = "Id, beginning of an id, path, or 'last'."
+Rank = Annotated[int, typer.Option(help="Which process of a distributed run.")]
 
 
-def _root(directory: Path | None) -> Path:
-    return directory / "runs" if directory is not None else runs_root()
+def diagnose(
+    run: Annotated[str, typer.Argument(help=_WHICH)] = "last",
+    form: Annotated[
+        str, typer.Option("--format", metavar="FORMAT", help="text, json, sarif or github.")
+    ] = "text",
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a page.")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of the terminal."),
+    ] = None,
+    directory: Directory = None,
+) -> int:
+    """Diagnose a recorded run again. Exit code 0: healthy or undecided; 1: faults found."""
+    from netmend import api, report
+    from netmend.vocabulary import CRASHED
+
+    if form not in report.FORMATS:
+        raise UsageError(f"--format must be one of {', '.join(report.FORMATS)}, got {form!r}")
+    judged = api.diagnose(run, directory=directory)
+    if html is not None:
+        _write(html, judged.html())
+    if form == "text" and output is None:
+        report.console(sys.stdout).print(report.diagnosis_text(judged.trace, judged.diagnosis))
+    else:
+        text = f"{judged}\n" if form == "text" else report.render(form, judged.trace, judged.diagnosis)
+        if output is None:
+            sys.stdout.write(text)
+        else:
+            _write(output, text)
+    return 1 if judged.faults or judged.verdict == CRASHED else 0
 
 
-def show_runs(directory: Path | None, order: str = "started", conditions: Sequence[str] = ()) -> None:
-    infos = sorted_runs(list_runs(_root(directory)), order)
-    chosen = filtered(infos, conditions)
+def runs(
+    sort: Annotated[
+        str,
+        typer.Option(metavar="ORDER", help="started, loss, metric, steps or time; the best or latest first."),
+    ] = "started",
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--where",
+            metavar="KEY=VALUE",
+            help="Only runs with this verdict, fault, script or status; repeatable.",
+        ),
+    ] = None,
+    directory: Directory = None,
+) -> None:
+    """List the recorded runs with their verdicts, newest first."""
+    from netmend import report
+    from netmend.store import list_runs
+
+    infos = sorted_runs(list_runs(_root(directory)), sort)
+    chosen = filtered(infos, where or ())
     if not infos:
         sys.stderr.write(
             f"netmend: no runs yet under {_root(directory)}; record one with: netmend run train.py\n"
         )
-        return
-    if not chosen:
-        sys.stderr.write(f"netmend: none of {len(infos)} runs has {', '.join(conditions)}\n")
-        return
-    report.console(sys.stdout).print(report.runs_table(chosen))
+    elif not chosen:
+        sys.stderr.write(f"netmend: none of {len(infos)} runs has {', '.join(where or ())}\n")
+    else:
+        report.console(sys.stdout).print(report.runs_table(chosen))
 
 
-def show_run(name: str, html: Path | None, rank: int, directory: Path | None, checked: bool = False) -> None:
-    path = find_run(_root(directory), name)
+def show(
+    run: Annotated[str, typer.Argument(help=_WHICH)] = "last",
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page instead.")] = None,
+    checked: Annotated[
+        bool,
+        typer.Option(
+            "--checked",
+            help="List all checks: found, passed, too little data, not applicable.",
+        ),
+    ] = False,
+    rank: Rank = 0,
+    directory: Directory = None,
+) -> None:
+    """Show one run: its faults, facts, curves, layers, the loop."""
+    from netmend import report
+    from netmend.store import find_run, read_trace
+    from netmend.watching import judge
+
+    path = find_run(_root(directory), run)
     trace = read_trace(path, rank)
     if checked:
         from netmend.diagnose.checked import checks
@@ -45,38 +111,56 @@ def show_run(name: str, html: Path | None, rank: int, directory: Path | None, ch
 
         diagnosis = judge(path, trace)
         report.console(sys.stdout).print(checked_text(checks(trace, diagnosis.symptoms), diagnosis))
-        return
-    if html is None:
+    elif html is None:
         report.console(sys.stdout).print(report.page(trace, _judged(path, trace)))
-        return
-    told = None if trace.run.status == "running" else judge(path, trace)
+    else:
+        told = None if trace.run.status == "running" else judge(path, trace)
+        _write(html, report.html(trace, diagnosis=told))
+        sys.stdout.write(f"{html}\n")
+
+
+def export(
+    run: Annotated[str, typer.Argument(help=_WHICH)],
+    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="json, parquet or tensorboard.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="File or directory to write.")] = None,
+    rank: Rank = 0,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
+    directory: Directory = None,
+) -> None:
+    """Write a run in another format."""
+    from netmend.export import FORMATS
+    from netmend.export import export as write
+    from netmend.store import find_run, read_trace
+
+    if to not in FORMATS:
+        raise UsageError(f"--to must be one of {', '.join(FORMATS)}, got {to!r}")
+    path = find_run(_root(directory), run)
+    ending = {"json": ".json", "parquet": ".parquet", "tensorboard": "-tensorboard"}[to]
+    for file in write(read_trace(path, rank), to, output or Path(f"{path.name}{ending}"), force=force):
+        sys.stdout.write(f"{file}\n")
+
+
+def _root(directory: Path | None) -> Path:
+    from netmend.store import runs_root
+
+    return directory / "runs" if directory is not None else runs_root()
+
+
+def _write(file: Path, text: str) -> None:
     try:
-        html.write_text(report.html(trace, diagnosis=told), encoding="utf-8")
+        file.write_text(text, encoding="utf-8")
     except OSError as problem:
-        raise UsageError(f"{html} cannot be written: {problem.strerror or problem}") from None
-    sys.stdout.write(f"{html}\n")
+        raise UsageError(f"{file} cannot be written: {problem.strerror or problem}") from None
 
 
 def _judged(path: Path, trace: Trace) -> Judged | None:
     """What the run was judged to be; a run that never was is judged now."""
+    from netmend.store.judged import read_judged
+    from netmend.watching import judge
+
     if trace.run.status != "running" and read_judged(path) is None:
         judge(path, trace)
     return read_judged(path)
-
-
-def export_run(
-    name: str, to: str, output: Path | None, rank: int, force: bool, directory: Path | None
-) -> None:
-    if to not in FORMATS:
-        raise UsageError(f"--to must be one of {', '.join(FORMATS)}, got {to!r}")
-    path = find_run(_root(directory), name)
-    endings = {
-        "json": f"{path.name}.json",
-        "parquet": f"{path.name}.parquet",
-        "tensorboard": f"{path.name}-tensorboard",
-    }
-    for file in export(read_trace(path, rank), to, output or Path(endings[to]), force=force):
-        sys.stdout.write(f"{file}\n")
 
 
 def _number(value: float | None, best_is_high: bool) -> float:
@@ -114,42 +198,11 @@ def filtered(infos: Iterable[RunInfo], conditions: Iterable[str]) -> list[RunInf
     for condition in conditions:
         key, equals, value = condition.partition("=")
         if key not in FILTERS or not equals:
+            from netmend.check.select import did_you_mean
+
             meant = did_you_mean(key, FILTERS) if equals else "."
             raise UsageError(
                 f"--where {condition}: write KEY=VALUE with one of {', '.join(FILTERS)}{meant}".rstrip(".")
             )
         found = [info for info in found if any(have.startswith(value) for have in FILTERS[key](info))]
     return found
-
-
-def diagnose_run(
-    name: str,
-    form: str,
-    html: Path | None,
-    output: Path | None,
-    directory: Path | None,
-) -> int:
-    """Prints or writes the diagnosis; returns the exit code."""
-    if form not in report.FORMATS:
-        raise UsageError(f"--format must be one of {', '.join(report.FORMATS)}, got {form!r}")
-    judged = diagnose(name, directory=directory)
-    if html is not None:
-        _write(html, judged.html())
-    if form != "text":
-        text = report.render(form, judged.trace, judged.diagnosis)
-        if output is not None:
-            _write(output, text)
-        else:
-            sys.stdout.write(text)
-    elif output is not None:
-        _write(output, f"{judged}\n")
-    else:
-        report.console(sys.stdout).print(report.diagnosis_text(judged.trace, judged.diagnosis))
-    return 1 if judged.faults or judged.verdict == CRASHED else 0
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise UsageError(f"{file} cannot be written: {problem.strerror or problem}") from None

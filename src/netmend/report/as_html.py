@@ -7,7 +7,7 @@ from markupsafe import Markup
 from netmend.report.content import Figure, clean
 from netmend.report.curves import depth_curves, telling_curves
 from netmend.report.fault_cards import cards
-from netmend.report.heatmap import heat_maps
+from netmend.report.layers import heat_maps
 from netmend.report.numbers import alike, count, duration, share
 from netmend.report.overview import (
     advice_when_untrained,

@@ -12,7 +12,7 @@ from netmend.program.text.sources import Sources
 from netmend.report.code import ChangedLine, CodeLine, changed_lines, excerpt, told_once
 from netmend.report.content import Remark, clean, doubt, place
 from netmend.report.curves import Curve, Line, curves, depth_curves, has_spike
-from netmend.report.heatmap import HeatMap, heat_maps
+from netmend.report.layers import HeatMap, heat_maps
 from netmend.report.numbers import alike, sure
 from netmend.report.plots import Plot, heat_plot, plot
 from netmend.vocabulary import Diagnosis, Evidence, Fault, Trace

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from netmend.report.axes import Axis, tick_label
 from netmend.report.curves import Curve, Line, cuts, thin
-from netmend.report.heatmap import HeatMap, draw
+from netmend.report.layers import HeatMap, draw
 from netmend.report.numbers import count, measure, share
 
 _NOTHING = Markup("")

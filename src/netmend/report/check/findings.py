@@ -56,7 +56,7 @@ def outcome_text(outcome: Outcome) -> str:
 
 def statistics(outcome: Outcome, form: str = "text", look: Look = _PLAIN) -> str:
     """How often each rule spoke."""
-    from netmend.report.check.statistics import as_data, as_table
+    from netmend.report.check.json import as_data, as_table
 
     if form == "json":
         return as_data(outcome)
