@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from netmend.diagnose.examples.losses import call, given, layer, run_of, wanted
 from netmend.diagnose.measures.batches import evenness
 from netmend.diagnose.measures.heads import broadcast, functions, heads, place_of, same_values, stretched
-from netmend.diagnose.measures.loss_examples import call, given, layer, run_of, wanted
 
 
 @pytest.mark.parametrize(

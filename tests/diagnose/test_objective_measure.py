@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from netmend.diagnose.measures.examples import falling, run_with
+from netmend.diagnose.examples.curves import falling, run_with
 from netmend.diagnose.measures.objective import evaluations, objective
 from netmend.vocabulary import Call, LossFact, OptimizerFact, Pattern, Site, Table, Trace
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from netmend.diagnose.detectors.optimizer_parameters import ParametersWithoutOptimizer
-from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
+from netmend.diagnose.examples.loops import Layer, network, optimizer, trained
 from netmend.vocabulary import GroupFact, Site, Table, Trace
 
 LEVEL = (0.5, 1.0, 0.0, 1.0, 2.0)

@@ -11,8 +11,8 @@ from ranking.features.signs import strength
 
 from netmend.diagnose import examine
 from netmend.diagnose.detector import DETECTORS
-from netmend.diagnose.measures.examples import falling, flat, run_with
-from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.examples.curves import falling, flat, run_with
+from netmend.diagnose.examples.networks import net_run
 from netmend.vocabulary import LEAVES, Symptom, Trace
 
 

@@ -14,8 +14,8 @@ from ranking.predict import judge
 from ranking.weigh import log_odds, weigh
 
 from netmend.diagnose import examine
-from netmend.diagnose.measures.examples import flat
-from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.examples.curves import flat
+from netmend.diagnose.examples.networks import net_run
 from netmend.localise.case import Case
 from netmend.localise.cause import PRIOR, fault
 from netmend.localise.rank import Ranking, diagnose, rank

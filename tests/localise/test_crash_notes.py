@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from netmend.diagnose.detectors.hidden_units import NetworkDied
-from netmend.diagnose.measures.examples import falling, flat, run_with
+from netmend.diagnose.examples.curves import falling, flat, run_with
 from netmend.localise import diagnose
 from netmend.report.as_machine import as_github, as_sarif
 from netmend.vocabulary import Diagnosis, Site, TargetFact, Trace

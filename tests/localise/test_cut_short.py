@@ -10,8 +10,8 @@ import pytest
 from netmend.diagnose.detectors.loop_calls import StepMissing
 from netmend.diagnose.detectors.schedules import RateNeverRises
 from netmend.diagnose.detectors.training_length import ShortTraining, StillFalling
-from netmend.diagnose.measures.examples import flat, run_with
-from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.examples.curves import flat, run_with
+from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.progress import times_longer
 from netmend.localise import diagnose

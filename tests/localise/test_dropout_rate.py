@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from netmend.diagnose.measures.examples import flat, run_with
+from netmend.diagnose.examples.curves import flat, run_with
 from netmend.localise import diagnose
 from netmend.localise.causes.regularisation import dropouts
 from netmend.vocabulary import Call, ModuleFact, ParameterFact, Pattern, Site, Trace

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from netmend.diagnose.measures.acting_examples import a_world, acted
-from netmend.diagnose.measures.examples import falling, flat, run_with
-from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.examples.agents import a_world, acted
+from netmend.diagnose.examples.curves import falling, flat, run_with
+from netmend.diagnose.examples.networks import net_run
 from netmend.localise import diagnose
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, fault

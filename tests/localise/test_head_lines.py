@@ -5,8 +5,8 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+from netmend.diagnose.examples.losses import given, layer, run_of, wanted
 from netmend.diagnose.measures.heads import heads
-from netmend.diagnose.measures.loss_examples import given, layer, run_of, wanted
 from netmend.localise.case import Case
 from netmend.localise.lines.head_lines import activation_line, objective_line, result_line, text_at
 from netmend.program.text.sources import Sources

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netmend.diagnose.measures.loss_examples import given, run_of, wanted
+from netmend.diagnose.examples.losses import given, run_of, wanted
 from netmend.localise.case import Case
 from netmend.localise.causes.targets import LabelsDoNotBelong
 from netmend.localise.lines.added_term import added_term_line

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.examples.networks import net_run
 from netmend.localise.case import Case
 from netmend.localise.causes.models import CheckpointNotLoaded
 from netmend.program.text.sources import Sources

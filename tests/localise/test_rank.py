@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from netmend.diagnose.measures.examples import falling, flat, run_with
+from netmend.diagnose.examples.curves import falling, flat, run_with
 from netmend.localise import diagnose
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, confidence, fault

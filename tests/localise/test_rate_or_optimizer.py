@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from netmend.diagnose.measures.examples import falling, flat, run_with
-from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.examples.curves import falling, flat, run_with
+from netmend.diagnose.examples.networks import net_run
 from netmend.localise import diagnose
 from netmend.vocabulary import BatchPrint, Diagnosis, LoaderFact, Trace
 

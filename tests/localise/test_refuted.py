@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netmend.diagnose.measures.examples import flat, run_with
+from netmend.diagnose.examples.curves import flat, run_with
 from netmend.localise import diagnose
 from netmend.localise.case import Case
 from netmend.localise.refuted import refuted

@@ -12,9 +12,9 @@ import pytest
 from netmend.diagnose.detectors.batches import BatchTooSmall
 from netmend.diagnose.detectors.loss_inputs import MarginOnProbabilities
 from netmend.diagnose.detectors.regularisation import penalised
-from netmend.diagnose.measures.examples import flat
-from netmend.diagnose.measures.loss_examples import call, given, run_of, wanted
-from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.examples.curves import flat
+from netmend.diagnose.examples.losses import call, given, run_of, wanted
+from netmend.diagnose.examples.networks import net_run
 from netmend.localise import diagnose
 from netmend.localise.case import Case
 from netmend.localise.causes.inputs import InputsNotNormalised

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from netmend.diagnose.measures.acting_examples import a_world, acted
+from netmend.diagnose.examples.agents import a_world, acted
 from netmend.localise import diagnose
 from netmend.localise.lines.acting_source import kept, step_call
 from netmend.localise.lines.agent_lines import learning_guard

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.loops import Layer, optimizer, trained
 from netmend.diagnose.measures.loop import by_optimizer, first_step, is_training, stepping, unfolded
-from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import stepped_optimizers, used_gradients
 from netmend.unit import convention, exact
 from netmend.vocabulary import Call, LossFact, Pattern, Site, Symptom, Trace
@@ -62,38 +62,33 @@ class StepBeforeBackward(Detector, code="D203"):
             )
 
     HEALTHY = {
-        "the usual loop": lambda: trained(optimizer()),
+        "the usual loop": lambda: trained(),
         "another forward pass between backward and step": lambda: trained(
-            optimizer(),
-            loop=[("zero_grad forward=train,grad backward forward=train,grad step:optimizer", 20)],
+            loop=[("zero_grad forward=train,grad backward forward=train,grad step:optimizer", 20)]
         ),
         "two losses, stepped one after the other": lambda: trained(
-            optimizer(),
-            loop=[("forward=train,grad backward step:a", 20), ("backward step:b", 20)],
+            loop=[("forward=train,grad backward step:a", 20), ("backward step:b", 20)]
         ),
     }
     FAULTY = {
         "cleared before they are used": lambda: trained(
-            optimizer(),
-            loop=[("forward=train,grad loss backward zero_grad:optimizer step:optimizer", 20)],
+            loop=[("forward=train,grad loss backward zero_grad:optimizer step:optimizer", 20)]
         ),
         "cleared before they are used, for one of two networks that take turns": lambda: trained(
             replace(optimizer(), name="of_one"),
             replace(optimizer(), name="of_other"),
-            *network(
-                Layer("one", optimizer="of_one"),
-                Layer("other", optimizer="of_other", gradient=None, update=0.0),
-            ),
+            Layer("one", optimizer="of_one"),
+            Layer("other", optimizer="of_other", gradient=None, update=0.0),
             loop=[
                 ("zero_grad:of_one forward:model=train,grad loss backward step:of_one", 40),
                 ("forward:model=train,grad loss backward zero_grad:of_other step:of_other", 20),
             ],
         ),
         "gradients are lost": lambda: trained(
-            optimizer(), loop=[("backward zero_grad forward=train,grad loss step:optimizer", 20)]
+            loop=[("backward zero_grad forward=train,grad loss step:optimizer", 20)]
         ),
         "gradients are one batch late": lambda: trained(
-            optimizer(), loop=[("zero_grad backward forward=train,grad loss step:optimizer", 20)]
+            loop=[("zero_grad backward forward=train,grad loss step:optimizer", 20)]
         ),
     }
 
@@ -181,40 +176,33 @@ class GradientsClearedBetweenBatches(Detector, code="D207"):
         )
 
     HEALTHY = {
-        "the usual loop": lambda: trained(optimizer()),
+        "the usual loop": lambda: trained(),
         "accumulation, cleared after the step": lambda: trained(
-            optimizer(),
-            loop=[("zero_grad:optimizer forward=train,grad*4 loss*4 backward*4 step:optimizer", 20)],
+            loop=[("zero_grad:optimizer forward=train,grad*4 loss*4 backward*4 step:optimizer", 20)]
         ),
         "another optimiser is cleared in between": lambda: trained(
-            optimizer(),
             loop=[
                 (
                     "zero_grad:a forward=train,grad backward@20 zero_grad:b forward=train,grad backward@22 step:a",
                     20,
                 )
-            ],
+            ]
         ),
         "two passes from two lines: sharpness-aware minimisation": lambda: trained(
-            optimizer(),
             loop=[
                 (
                     "forward=train,grad@20 backward@21 zero_grad:optimizer forward=train,grad@23 backward@24 "
                     "step:optimizer",
                     20,
                 )
-            ],
+            ]
         ),
-        "a closure that is evaluated several times": lambda: trained(
-            optimizer(), loop=[(_LOST + "=closure", 20)]
-        ),
+        "a closure that is evaluated several times": lambda: trained(loop=[(_LOST + "=closure", 20)]),
     }
     FAULTY = {
-        "cleared for every small batch": lambda: trained(optimizer(), loop=[(_LOST, 20)]),
+        "cleared for every small batch": lambda: trained(loop=[(_LOST, 20)]),
         "cleared by the model": lambda: trained(
-            optimizer(),
-            *network(Layer("fc")),
-            loop=[(_LOST.replace("zero_grad:optimizer", "zero_grad:model"), 20)],
+            Layer("fc"), loop=[(_LOST.replace("zero_grad:optimizer", "zero_grad:model"), 20)]
         ),
     }
 
@@ -299,22 +287,19 @@ class AccumulationNotAveraged(Detector, code="D208"):
         )
 
     HEALTHY = {
-        "one batch per step": lambda: trained(optimizer(), _LOSS),
+        "one batch per step": lambda: trained(_LOSS),
         "divided": lambda: trained(
-            optimizer(),
             replace(_LOSS, criterion="expression", operations=("DivBackward0", "NllLossBackward0")),
             loop=[(_LOOP, 20)],
         ),
         "sums that are scaled by the rate": lambda: trained(
-            optimizer(), replace(_LOSS, settings={"reduction": "sum"}), loop=[(_LOOP, 20)]
+            replace(_LOSS, settings={"reduction": "sum"}), loop=[(_LOOP, 20)]
         ),
         "two losses of one batch": lambda: trained(
-            optimizer(),
-            _LOSS,
-            loop=[("zero_grad forward=train,grad backward@12 backward@13 step:optimizer", 20)],
+            _LOSS, loop=[("zero_grad forward=train,grad backward@12 backward@13 step:optimizer", 20)]
         ),
     }
-    FAULTY = {"not divided": lambda: trained(optimizer(), _LOSS, loop=[(_LOOP, 20)])}
+    FAULTY = {"not divided": lambda: trained(_LOSS, loop=[(_LOOP, 20)])}
 
 
 def _is_mean(trace: Trace, loss: LossFact) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.agents import a_world, acted, an_agent
 from netmend.diagnose.measures.acting import (
     agents,
     improved,
@@ -16,7 +17,6 @@ from netmend.diagnose.measures.acting import (
     returns,
     training_world,
 )
-from netmend.diagnose.measures.acting_examples import a_world, acted, an_agent
 from netmend.diagnose.measures.agent_settings import judged
 from netmend.diagnose.measures.loop import calls
 from netmend.unit import calibrated, convention, published

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import trace_of
+from netmend.diagnose.examples.losses import given, layer, run_of, wanted
+from netmend.diagnose.examples.probes import mixed, recurrent, swapped
 from netmend.diagnose.measures.heads import Head, heads, place_of
-from netmend.diagnose.measures.loss_examples import given, layer, run_of, wanted
-from netmend.diagnose.measures.probe_examples import mixed, recurrent, swapped
 from netmend.library.losses import BINARY
 from netmend.unit import calibrated, exact
 from netmend.vocabulary import (
@@ -135,9 +136,7 @@ def _attending(shape: tuple[int, ...], axis: int, batch: int = 32) -> Trace:
         site=Site("train.py", 9),
     )
     loader = LoaderFact("loader", samples=500, batch_size=batch, phase="training")
-    return Trace(
-        facts={"function": {each.name: each for each in (scores, called)}, "loader": {"loader": loader}}
-    )
+    return trace_of(scores, called, loader)
 
 
 class AttentionOverBatch(Detector, code="D417"):

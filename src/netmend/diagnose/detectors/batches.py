@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import flat, run_with, trace_of, with_facts
 from netmend.diagnose.measures.batches import (
     batch_size,
     epochs,
@@ -16,8 +17,6 @@ from netmend.diagnose.measures.batches import (
     training_loader,
     training_samples,
 )
-from netmend.diagnose.measures.examples import flat, run_with
-from netmend.diagnose.measures.fact_examples import with_facts
 from netmend.diagnose.measures.heads import minimised
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.progress import progress
@@ -42,7 +41,7 @@ def _ordered(labels: list[dict[str, int]], changes: int, shuffle: bool | None = 
         for step, counts in enumerate(labels)
     )
     loader = LoaderFact("loader", samples=1000, batch_size=20, shuffle=shuffle, phase="training")
-    return Trace(facts={"loader": {"loader": loader}}, batches=batches)
+    return trace_of(loader, *batches)
 
 
 class NotShuffled(Detector, code="D308", needs_fixed_data=True):
@@ -124,10 +123,8 @@ class NotShuffled(Detector, code="D308", needs_fixed_data=True):
 
 
 def _sorted_targets() -> Trace:
-    return Trace(
-        batches=tuple(
-            BatchPrint(step, "training", 32, target_mean=float(step), target_std=0.3) for step in range(12)
-        )
+    return trace_of(
+        *(BatchPrint(step, "training", 32, target_mean=float(step), target_std=0.3) for step in range(12))
     )
 
 
@@ -139,14 +136,7 @@ def _normalised_in_batches(
     run = RunFact("example", "train.py", steps=steps)
     target = OperandFact("target", (size * places,), "int64")
     loss = LossFact("cross_entropy", "cross_entropy", operands=(target,), backward=Site("train.py", 20))
-    return Trace(
-        facts={
-            "loader": {"loader": loader},
-            "module": {"model.bn": layer},
-            "run": {"example": run},
-            "loss": {"cross_entropy": loss},
-        }
-    )
+    return trace_of(loader, layer, run, loss)
 
 
 class BatchTooSmall(Detector, code="D313", needs_fixed_data=True):
@@ -228,7 +218,7 @@ def _updated(steps: int, size: int, samples: int) -> Trace:
     trace = run_with(flat(steps, 0.8))
     loader = LoaderFact("loader", samples=samples, batch_size=size, phase="training")
     run = replace(trace.run, steps=steps)
-    return Trace({**trace.facts, "loader": {"loader": loader}, "run": {"example": run}}, trace.tables)
+    return trace_of(loader, run, onto=trace)
 
 
 class FewUpdates(Detector, code="D314", needs_fixed_data=True, needs_end=True):
@@ -296,7 +286,7 @@ def _graph() -> Trace:
     trace = _updated(20, 2708, 2367)
     (loss,) = trace.losses
     on_part = replace(loss, operands=(OperandFact("prediction", (140, 7)), OperandFact("target", (140,))))
-    return Trace({**trace.facts, "loss": {loss.name: on_part}}, trace.tables)
+    return trace_of(on_part, onto=trace)
 
 
 def _collated(samples: int, given: int, made: int, rows: Sequence[int]) -> Trace:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import trace_of
+from netmend.diagnose.examples.loops import trained
 from netmend.diagnose.measures.loop import calls, first_step, stepping, unfolded, usual_site
-from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.unit import calibrated, convention
 from netmend.vocabulary import Call, Pattern, Symptom, Table, Trace
 
@@ -55,10 +56,10 @@ class ClippingEatsGradient(Detector, code="D211"):
         return {"factor": float(np.median(ratios))} if len(ratios) else {}
 
     HEALTHY = {
-        "only bursts are cut": lambda: trained(optimizer(), _clipped(0.7, 1.0)),
-        "cut on every step, but not by much": lambda: trained(optimizer(), _clipped(30.0, 1.0)),
+        "only bursts are cut": lambda: trained(_clipped(0.7, 1.0)),
+        "cut on every step, but not by much": lambda: trained(_clipped(30.0, 1.0)),
     }
-    FAULTY = {"nothing is left": lambda: trained(optimizer(), _clipped(2.0, 1e-4))}
+    FAULTY = {"nothing is left": lambda: trained(_clipped(2.0, 1e-4))}
 
 
 def _ratios(trace: Trace) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -102,20 +103,18 @@ class ClippingMisplaced(Detector, code="D227"):
 
     HEALTHY = {
         "between backward and step": lambda: trained(
-            optimizer(), loop=[("zero_grad forward=train,grad backward clip=norm step:optimizer", 20)]
+            loop=[("zero_grad forward=train,grad backward clip=norm step:optimizer", 20)]
         ),
         "after each of several backward passes": lambda: trained(
-            optimizer(),
-            loop=[("zero_grad forward=train,grad*2 backward@20 clip=norm backward@22 step:optimizer", 20)],
+            loop=[("zero_grad forward=train,grad*2 backward@20 clip=norm backward@22 step:optimizer", 20)]
         ),
     }
     FAULTY = {
         "after the step": lambda: trained(
-            optimizer(),
             loop=[
                 ("zero_grad forward=train,grad backward step:optimizer", 1),
                 ("clip=norm zero_grad forward=train,grad backward step:optimizer", 20),
-            ],
+            ]
         )
     }
 
@@ -172,10 +171,10 @@ class ClippedBeforeUnscaling(Detector, code="D212"):
         )
 
     HEALTHY = {
-        "unscaled first": lambda: trained(optimizer(), _SCALE, loop=[(_RIGHT, 20)]),
-        "no mixed precision": lambda: trained(optimizer(), loop=[(_WRONG, 20)]),
+        "unscaled first": lambda: trained(_SCALE, loop=[(_RIGHT, 20)]),
+        "no mixed precision": lambda: trained(loop=[(_WRONG, 20)]),
     }
-    FAULTY = {"clipped first": lambda: trained(optimizer(), _SCALE, loop=[(_WRONG, 20)])}
+    FAULTY = {"clipped first": lambda: trained(_SCALE, loop=[(_WRONG, 20)])}
 
 
 def _clipped_first(pattern: Pattern) -> Call | None:
@@ -195,10 +194,10 @@ _TAKEN = "zero_grad forward=train,grad backward step:optimizer"
 
 
 def _skipped(taken: int, skipped: int) -> Trace:
-    trace = trained(optimizer(), loop=[(_TAKEN, taken)])
+    trace = trained(loop=[(_TAKEN, taken)])
     call = Call("step", "optimizer", "skipped by GradScaler")
     pattern = Pattern((Call("backward"), call), ((taken, taken + skipped - 1),))
-    return Trace(trace.facts, trace.tables, (*trace.patterns, pattern))
+    return trace_of(pattern, onto=trace)
 
 
 class LossScaleFalls(Detector, code="D225"):

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import flat, trace_of
+from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.chain import Link, chain
-from netmend.diagnose.measures.examples import flat
-from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import (
@@ -154,12 +154,8 @@ def _answering(predicted: list[float], labels: float, later: float | None = None
         step: (0.6 if step < count else later or 0.6, 1.0) for step in range(count + (200 if later else 0))
     }
     run = RunFact("example", "train.py", steps=len(losses), status="finished")
-    return Trace(
-        facts={"run": {run.name: run}},
-        tables={
-            ("progress", name): Table("progress", name, columns, np.arange(count), values),
-            ("step", "optimizer"): Table.of("step", "optimizer", losses),
-        },
+    return trace_of(
+        run, Table("progress", name, columns, np.arange(count), values), Table.of("step", "optimizer", losses)
     )
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import trace_of
 from netmend.diagnose.measures.ending import failing_layer
 from netmend.unit import convention
 from netmend.vocabulary import RunFact, Site, Symptom, Trace
@@ -17,7 +18,7 @@ def _ended(status: str, exception: str | None) -> Trace:
     run = RunFact(
         "example", "train.py", status=status, exception=exception, exception_site=Site("train.py", 20)
     )
-    return Trace(facts={"run": {"example": run}})
+    return trace_of(run)
 
 
 class Crashed(Detector, code="D701"):

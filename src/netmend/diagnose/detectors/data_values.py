@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import trace_of
 from netmend.diagnose.measures.batches import Features, features, prints
 from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import (
@@ -30,7 +31,7 @@ from netmend.vocabulary.table import COLUMNS
 
 def _with_bad_values(counts: list[float]) -> Trace:
     rows = {step: (0.0, 1.0, -2.0, 2.0, count) for step, count in enumerate(counts)}
-    return Trace(tables={("input", "model"): Table.of("input", "model", rows)})
+    return trace_of(Table.of("input", "model", rows))
 
 
 class InputNonfinite(Detector, code="D301"):
@@ -73,7 +74,7 @@ def _with_features(rows: list[tuple[float, float]], first: str = "Linear") -> Tr
     described = tuple((mean, std, mean - 2 * std, mean + 2 * std) for mean, std in rows)
     batches = tuple(BatchPrint(step, "training", 32, "model", (), "feature", described) for step in range(4))
     layer = ModuleFact("model.0", first, model="model", order=0)
-    return Trace(facts={"module": {"model.0": layer}}, batches=batches)
+    return trace_of(layer, *batches)
 
 
 def _judged() -> Trace:
@@ -231,7 +232,7 @@ def _normalised_inside(trace: Trace) -> bool:
 def _laid_out(given: float, channels_last: float) -> Trace:
     values = {"given": given, "channels_last": channels_last}
     probe = ProbeFact("layout@model", "layout", "model", 0, values, Site("train.py", 20))
-    return Trace(facts={"probe": {probe.name: probe}})
+    return trace_of(probe)
 
 
 class InputLayoutSuspect(Detector, code="D303", needs_fixed_data=True):
@@ -281,12 +282,7 @@ _LOSS = "mse_loss@train.py:20"
 
 
 def _with_targets(mean: float, std: float, kind: str = "regression") -> Trace:
-    return Trace(
-        facts={
-            "target": {_LOSS: TargetFact(_LOSS, 200, mean=mean, std=std)},
-            "task": {_LOSS: TaskFact(_LOSS, kind)},
-        }
-    )
+    return trace_of(TargetFact(_LOSS, 200, mean=mean, std=std), TaskFact(_LOSS, kind))
 
 
 class TargetBadlyScaled(Detector, code="D305", needs_fixed_data=True):

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.agents import a_world, acted, an_agent
 from netmend.diagnose.measures.acting import agents, returns, training_world, worlds
-from netmend.diagnose.measures.acting_examples import a_world, acted, an_agent
 from netmend.unit import convention, exact
 from netmend.vocabulary import Symptom, Trace
 

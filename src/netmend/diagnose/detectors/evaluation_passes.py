@@ -8,18 +8,17 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import trace_of
+from netmend.diagnose.examples.loops import trained
+from netmend.diagnose.examples.probes import dropped, probed
 from netmend.diagnose.measures.batches import class_counts, features, other_scale, prints
-from netmend.diagnose.measures.loop_examples import optimizer, trained
-from netmend.diagnose.measures.probe_examples import dropped, probed
 from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import BatchPrint, FunctionFact, LossFact, OperandFact, Site, Symptom, Table, Trace
 
 
 def _evaluated(passes: int, grad: float) -> Trace:
     rows = {100 * number: (0.5, 1.0, 0.8, 100.0, 4.0, 0.0, grad) for number in range(passes)}
-    return Trace(
-        tables={("evaluation", "loss@train.py:40"): Table.of("evaluation", "loss@train.py:40", rows)}
-    )
+    return trace_of(Table.of("evaluation", "loss@train.py:40", rows))
 
 
 class GradientsInEvaluation(Detector, code="D224", needs_fixed_data=True):
@@ -67,7 +66,6 @@ class GradientsInEvaluation(Detector, code="D224", needs_fixed_data=True):
     FAULTY = {
         "with gradients": lambda: _evaluated(5, 1.0),
         "the training loss once more, for the records": lambda: trained(
-            optimizer(),
             LossFact(
                 "mse_loss@train.py:42",
                 "mse_loss",
@@ -161,11 +159,9 @@ def _with_inputs(training: tuple[float, float], evaluation: tuple[float, float])
     def rows(mean: float, std: float) -> tuple[tuple[float, float, float, float], ...]:
         return ((mean, std, mean - std, mean + std),) * 3
 
-    return Trace(
-        batches=(
-            *(BatchPrint(step, "training", 32, "model", (), "feature", rows(*training)) for step in range(4)),
-            BatchPrint(4, "evaluation", 100, "model", (), "feature", rows(*evaluation)),
-        )
+    return trace_of(
+        *(BatchPrint(step, "training", 32, "model", (), "feature", rows(*training)) for step in range(4)),
+        BatchPrint(4, "evaluation", 100, "model", (), "feature", rows(*evaluation)),
     )
 
 
@@ -175,11 +171,8 @@ def _images(training: tuple[float, ...], evaluation: tuple[float, ...]) -> Trace
     def print_of(step: int, phase: str, low: float, high: float, mean: float, std: float) -> BatchPrint:
         return BatchPrint(step, phase, 64, "model", (), "channel", ((mean, std, low, high),))
 
-    return Trace(
-        batches=(
-            *(print_of(step, "training", *training) for step in range(4)),
-            print_of(4, "evaluation", *evaluation),
-        )
+    return trace_of(
+        *(print_of(step, "training", *training) for step in range(4)), print_of(4, "evaluation", *evaluation)
     )
 
 
@@ -247,11 +240,9 @@ class TrainingEvaluationSkew(Detector, code="D310", needs_fixed_data=True):
 
 
 def _with_classes(training: dict[str, int], evaluation: dict[str, int]) -> Trace:
-    return Trace(
-        batches=(
-            *(BatchPrint(step, "training", sum(training.values()), labels=training) for step in range(6)),
-            BatchPrint(6, "evaluation", sum(evaluation.values()), labels=evaluation),
-        )
+    return trace_of(
+        *(BatchPrint(step, "training", sum(training.values()), labels=training) for step in range(6)),
+        BatchPrint(6, "evaluation", sum(evaluation.values()), labels=evaluation),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.probe_examples import probed
+from netmend.diagnose.examples.probes import probed
 from netmend.unit import convention, exact
 from netmend.vocabulary import ProbeFact, Symptom, Trace
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
-from netmend.diagnose.measures.probe_examples import probed
+from netmend.diagnose.examples.loops import Layer, optimizer, trained
+from netmend.diagnose.examples.probes import probed
 from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, wires
 from netmend.unit import convention, exact
 from netmend.vocabulary import Event, ModuleFact, OptimizerFact, Symptom, Table, Trace
@@ -120,31 +120,29 @@ class StepSkipsParameters(Detector, code="D229"):
         return np.asarray(np.fmax(initial, now), dtype=np.float64)
 
     HEALTHY = {
-        "everything moves": lambda: trained(optimizer(), *network(Layer("encoder"), Layer("decoder"))),
+        "everything moves": lambda: trained(Layer("encoder"), Layer("decoder")),
         "too little for the number format": lambda: trained(
-            optimizer(), *network(replace(_SKIPPED, gradient=1e-9), Layer("decoder"))
+            replace(_SKIPPED, gradient=1e-9), Layer("decoder")
         ),
         "a group whose rate is 0": lambda: trained(
-            optimizer(),
-            *network(_SKIPPED, Layer("decoder")),
-            Table.of("rate", "optimizer[0]", {0: (0.0,)}),
+            optimizer(), _SKIPPED, Layer("decoder"), Table.of("rate", "optimizer[0]", {0: (0.0,)})
         ),
         "weights that have grown so large that the step is lost to rounding": lambda: trained(
-            optimizer(),
-            *network(_SKIPPED, Layer("decoder")),
+            _SKIPPED,
+            Layer("decoder"),
             Table.of("weight", "model.encoder.weight", dict.fromkeys(range(8), (0.0, 1e12, 1e12))),
         ),
-        "nothing moves: another fault": lambda: trained(optimizer(), *network(_SKIPPED)),
+        "nothing moves: another fault": lambda: trained(_SKIPPED),
         "moved again at the end": lambda: trained(
-            optimizer(),
-            *network(replace(_SKIPPED, update=None), Layer("decoder")),
+            replace(_SKIPPED, update=None),
+            Layer("decoder"),
             Table.of(
                 "update", "model.encoder.weight", {**dict.fromkeys(range(7), (0.0, 0.0)), 7: (0.1, 0.1)}
             ),
         ),
         "two looks close to one another": lambda: trained(
-            optimizer(),
-            *network(replace(_SKIPPED, update=None), Layer("decoder")),
+            replace(_SKIPPED, update=None),
+            Layer("decoder"),
             Table.of(
                 "update",
                 "model.encoder.weight",
@@ -154,11 +152,12 @@ class StepSkipsParameters(Detector, code="D229"):
     }
     FAULTY = {
         "one layer is passed over": lambda: trained(
-            optimizer(), *network(_SKIPPED, Layer("decoder"), Layer("head")), losses=[0.5] * 40
+            _SKIPPED, Layer("decoder"), Layer("head"), losses=[0.5] * 40
         ),
         "passed over from some step on": lambda: trained(
-            optimizer(),
-            *network(replace(_SKIPPED, update=None), Layer("decoder"), Layer("head")),
+            replace(_SKIPPED, update=None),
+            Layer("decoder"),
+            Layer("head"),
             Table.of(
                 "update",
                 "model.encoder.weight",
@@ -222,27 +221,23 @@ class FrozenParameters(Detector, code="D220"):
             )
 
     HEALTHY = {
-        "nothing is frozen": lambda: trained(optimizer(), *network(Layer("body"), Layer("head"))),
+        "nothing is frozen": lambda: trained(Layer("body"), Layer("head")),
         "a backbone with loaded weights": lambda: trained(
-            optimizer(),
-            *network(_FROZEN, Layer("head")),
+            _FROZEN,
+            Layer("head"),
             events=[Event(0, "state loaded", "loaded", "model.body", detail={"matched": 4})],
         ),
-        "weights that training has shaped": lambda: trained(
-            optimizer(), *network(replace(_FROZEN, fresh=False), Layer("head"))
-        ),
-        "a frozen model as a whole": lambda: trained(optimizer(), *network(_FROZEN)),
+        "weights that training has shaped": lambda: trained(replace(_FROZEN, fresh=False), Layer("head")),
+        "a frozen model as a whole": lambda: trained(_FROZEN),
         "trained earlier in the same run": lambda: trained(
-            optimizer(), *network(replace(_FROZEN, update=0.01, optimizer="optimizer"), Layer("head"))
+            replace(_FROZEN, update=0.01, optimizer="optimizer"), Layer("head")
         ),
     }
     FAULTY = {
-        "random layers are frozen": lambda: trained(
-            optimizer(), *network(_FROZEN, Layer("head")), losses=[0.9] * 40
-        ),
+        "random layers are frozen": lambda: trained(_FROZEN, Layer("head"), losses=[0.9] * 40),
         "random layers are frozen, and the best state is brought back at the end": lambda: trained(
-            optimizer(),
-            *network(_FROZEN, Layer("head")),
+            _FROZEN,
+            Layer("head"),
             losses=[0.9] * 40,
             events=[Event(64, "state loaded", "loaded", "model", detail={"matched": 4})],
         ),

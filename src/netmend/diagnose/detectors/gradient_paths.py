@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
+from netmend.diagnose.examples.loops import Layer, network, trained
 from netmend.diagnose.measures.wiring import (
     ZERO_GRADIENT,
     cut_off,
@@ -64,20 +64,18 @@ class ParametersWithoutGradient(Detector, code="D214"):
             )
 
     HEALTHY = {
-        "all get gradients": lambda: trained(optimizer(), *network(Layer("encoder"), Layer("head"))),
-        "frozen on purpose": lambda: trained(
-            optimizer(), *network(replace(_CUT, trainable=False), Layer("head"))
-        ),
-        "averaged by hand": lambda: trained(optimizer(), *network(replace(_CUT, update=0.01), Layer("head"))),
+        "all get gradients": lambda: trained(Layer("encoder"), Layer("head")),
+        "frozen on purpose": lambda: trained(replace(_CUT, trainable=False), Layer("head")),
+        "averaged by hand": lambda: trained(replace(_CUT, update=0.01), Layer("head")),
         "dead units: a gradient of 0 without an operation that makes it so": lambda: trained(
-            optimizer(), *network(replace(_CUT, gradient=0.0), Layer("head"))
+            replace(_CUT, gradient=0.0), Layer("head")
         ),
-        "nothing gets gradients: another fault": lambda: trained(optimizer(), *network(_CUT)),
+        "nothing gets gradients: another fault": lambda: trained(_CUT),
     }
     FAULTY = {
         "cut off from the loss": lambda: trained(
-            optimizer(),
-            *network(_CUT, Layer("head")),
+            _CUT,
+            Layer("head"),
             FunctionFact(
                 "model.detach@train.py:42",
                 "detach",
@@ -89,8 +87,8 @@ class ParametersWithoutGradient(Detector, code="D214"):
             losses=[1.0] * 40,
         ),
         "rounded: the derivative is 0 everywhere": lambda: trained(
-            optimizer(),
-            *network(replace(_CUT, gradient=0.0), Layer("head")),
+            replace(_CUT, gradient=0.0),
+            Layer("head"),
             FunctionFact(
                 "model.round@train.py:42",
                 ZERO_GRADIENT[0],
@@ -178,28 +176,21 @@ class NothingGetsGradients(Detector, code="D240"):
         )
 
     HEALTHY = {
-        "all get gradients": lambda: trained(optimizer(), *network(Layer("fc"))),
-        "a part gets gradients": lambda: trained(optimizer(), *network(_UNREACHED, Layer("head"))),
-        "changed by other means": lambda: trained(
-            optimizer(), *network(Layer("fc", gradient=None, update=0.01))
-        ),
-        "dead units have gradients of 0": lambda: trained(
-            optimizer(), *network(Layer("fc", gradient=0.0, update=0.0))
-        ),
+        "all get gradients": lambda: trained(Layer("fc")),
+        "a part gets gradients": lambda: trained(_UNREACHED, Layer("head")),
+        "changed by other means": lambda: trained(Layer("fc", gradient=None, update=0.01)),
+        "dead units have gradients of 0": lambda: trained(Layer("fc", gradient=0.0, update=0.0)),
         "backward() is missing: another fault": lambda: trained(
-            optimizer(),
-            *network(_UNREACHED),
-            loop=[("zero_grad:optimizer forward:model=train,grad loss step:optimizer", 20)],
+            _UNREACHED, loop=[("zero_grad:optimizer forward:model=train,grad loss step:optimizer", 20)]
         ),
     }
     FAULTY = {
         "taken out of the graph behind the model": lambda: trained(
-            optimizer(),
-            *network(_UNREACHED),
+            _UNREACHED,
             FunctionFact("detach@train.py:12", "detach", "graph cut", site=Site("train.py", 12)),
             losses=[1.0] * 40,
         ),
-        "a loss made from a number": lambda: trained(optimizer(), *network(_UNREACHED), losses=[1.0] * 40),
+        "a loss made from a number": lambda: trained(_UNREACHED, losses=[1.0] * 40),
     }
 
 
@@ -250,14 +241,10 @@ class UnusedModules(Detector, code="D226", needs_fixed_data=True):
             )
 
     HEALTHY = {
-        "all are used": lambda: trained(optimizer(), *network(Layer("a"), Layer("b"))),
+        "all are used": lambda: trained(Layer("a"), Layer("b")),
         "its weights are used by a function": lambda: trained(
-            optimizer(), *network(Layer("a"), replace(_IDLE, gradient=0.1, update=0.01))
+            Layer("a"), replace(_IDLE, gradient=0.1, update=0.01)
         ),
-        "a compiled model hides its layers": lambda: trained(optimizer(), *network(_IDLE)[2:]),
+        "a compiled model hides its layers": lambda: trained(*network(_IDLE)[2:]),
     }
-    FAULTY = {
-        "a block is left out": lambda: trained(
-            optimizer(), *network(Layer("a"), _IDLE, Layer("b")), losses=[1.0] * 40
-        )
-    }
+    FAULTY = {"a block is left out": lambda: trained(Layer("a"), _IDLE, Layer("b"), losses=[1.0] * 40)}

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import falling, trace_of
+from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.depth import Profile, profiles
-from netmend.diagnose.measures.examples import falling
 from netmend.diagnose.measures.motion import motions
-from netmend.diagnose.measures.net_examples import net_run
 from netmend.unit import calibrated, convention
 from netmend.vocabulary import Event, Site, Symptom, Table, Trace
 
@@ -21,11 +21,7 @@ def _with_norms(norms: list[float]) -> Trace:
     """A run whose gradients have these norms."""
     plain = net_run()
     rows = {step: (1.0, 1.0, 0.0, norm, 2.0) for step, norm in enumerate(norms)}
-    return Trace(
-        plain.facts,
-        {**plain.tables, ("step", "optimizer"): Table.of("step", "optimizer", rows)},
-        plain.patterns,
-    )
+    return trace_of(Table.of("step", "optimizer", rows), onto=plain)
 
 
 class ExplodingGradient(Detector, code="D103"):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import trace_of
 from netmend.unit import calibrated, convention
 from netmend.vocabulary import LossFact, Site, Symptom, Table, Trace
 
@@ -17,7 +18,7 @@ def graphs(*rows: tuple[float, float, float]) -> Trace:
     """A run with looks at the graphs of earlier steps."""
     table = Table.of("graphs", LOSS, {8 * number: row for number, row in enumerate(rows)})
     loss = LossFact(LOSS, "cross_entropy", backward=Site("train.py", 21))
-    return Trace(facts={"loss": {LOSS: loss}}, tables={("graphs", LOSS): table})
+    return trace_of(loss, table)
 
 
 class GraphsKept(Detector, code="D219"):

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import falling, flat
+from netmend.diagnose.examples.networks import net_run
+from netmend.diagnose.examples.probes import probed
 from netmend.diagnose.measures.chain import (
     SIGMOIDS,
     Link,
@@ -15,10 +18,7 @@ from netmend.diagnose.measures.chain import (
     mostly,
 )
 from netmend.diagnose.measures.depth import Profile, profiles
-from netmend.diagnose.measures.examples import falling, flat
-from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
-from netmend.diagnose.measures.probe_examples import probed
 from netmend.library.activations import ACROSS_UNITS
 from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import FunctionFact, ModuleFact, ProbeFact, Symptom, Trace

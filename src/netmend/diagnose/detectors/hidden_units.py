@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import flat
+from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.chain import RECTIFIERS, Link, activations, chain, last_weighted, positions
-from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.motion import weights
-from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.words import plural
 from netmend.library.activations import SQUASHING

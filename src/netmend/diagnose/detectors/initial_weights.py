@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import flat
+from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.chain import RECTIFIERS, Link, chain, last_weighted
 from netmend.diagnose.measures.depth import layer_weights
-from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.motion import before_norm
 from netmend.diagnose.measures.motion import gain as gain_of
-from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import start
 from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import ParameterFact, Statistics, Symptom, Trace

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
-from netmend.diagnose.measures.net_examples import net_run
-from netmend.diagnose.measures.probe_examples import probed
+from netmend.diagnose.examples.curves import trace_of
+from netmend.diagnose.examples.loops import Layer, trained
+from netmend.diagnose.examples.networks import net_run
+from netmend.diagnose.examples.probes import probed
 from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, wires
 from netmend.unit import convention, exact
 from netmend.vocabulary import ModuleFact, ParameterFact, Site, Statistics, Symptom, Trace
@@ -19,7 +20,7 @@ def _starting_between(low: float, high: float, kind: str = "Linear") -> Trace:
     initial = Statistics(mean=(low + high) / 2, std=(high - low) / 4, rms=high, minimum=low, maximum=high)
     parameter = ParameterFact("net.0.weight", "net.0", (32, 16), initial=initial)
     module = ModuleFact("net.0", kind, created=Site("train.py", 9), order=0)
-    return Trace(facts={"parameter": {parameter.name: parameter}, "module": {module.name: module}})
+    return trace_of(parameter, module)
 
 
 def _weight_normalised() -> Trace:
@@ -236,16 +237,10 @@ class ZerosStay(Detector, code="D129"):
         )
 
     HEALTHY = {
-        "random weights": lambda: trained(optimizer(), *network(Layer("users"), Layer("items"))),
+        "random weights": lambda: trained(Layer("users"), Layer("items")),
         "one factor is random: the other one gets a gradient": lambda: trained(
-            optimizer(), *network(Layer("down"), Layer("up", zeros=True))
+            Layer("down"), Layer("up", zeros=True)
         ),
-        "a layer of zeros that nothing depends on": lambda: trained(
-            optimizer(), *network(_ZERO, Layer("head"))
-        ),
+        "a layer of zeros that nothing depends on": lambda: trained(_ZERO, Layer("head")),
     }
-    FAULTY = {
-        "both factors of a product": lambda: trained(
-            optimizer(), *network(_ZERO, _TOO, Layer("bias")), losses=[1.0] * 40
-        )
-    }
+    FAULTY = {"both factors of a product": lambda: trained(_ZERO, _TOO, Layer("bias"), losses=[1.0] * 40)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.loss_examples import given, run_of, wanted
+from netmend.diagnose.examples.losses import given, run_of, wanted
 from netmend.unit import Run, exact
 from netmend.vocabulary import Symptom, Trace
 

@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import falling, run_with, trace_of, with_facts
+from netmend.diagnose.examples.losses import given, run_of, wanted
 from netmend.diagnose.measures.batches import data_labels
-from netmend.diagnose.measures.examples import falling, run_with
-from netmend.diagnose.measures.fact_examples import with_facts
 from netmend.diagnose.measures.heads import Head, heads
-from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.objective import constant_of, evaluations, objective
 from netmend.library.losses import OF_YES_NO
 from netmend.unit import calibrated, convention, exact, published
@@ -21,15 +20,13 @@ from netmend.vocabulary import BatchPrint, LossFact, OperandFact, ProbeFact, Sit
 
 
 def _labelled(counts: dict[str, int]) -> Trace:
-    return Trace(
-        batches=tuple(BatchPrint(step, "training", sum(counts.values()), labels=counts) for step in range(6))
-    )
+    return trace_of(*(BatchPrint(step, "training", sum(counts.values()), labels=counts) for step in range(6)))
 
 
 def _made_up() -> Trace:
     labels = ({"1": 32}, {"1": 32}, {"0": 2}) * 6
-    return Trace(
-        batches=tuple(
+    return trace_of(
+        *(
             BatchPrint(step, "training", sum(counts.values()), labels=counts)
             for step, counts in enumerate(labels)
         )

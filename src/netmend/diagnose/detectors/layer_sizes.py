@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import falling, flat, run_with, trace_of
+from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.chain import SIGMOIDS, Link, activations, chain, last_weighted
-from netmend.diagnose.measures.examples import falling, flat, run_with
-from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.library.activations import ACROSS_UNITS
 from netmend.library.layers import CONVOLUTIONS
@@ -34,7 +34,7 @@ def _code_shown() -> Trace:
 def _adapter() -> Trace:
     trace = net_run("Linear(20,64) Linear(64,2) Linear(2,64) ReLU Linear(64,10)", losses=_STUCK)
     probe = ProbeFact("way around@model.1", "way around", "model.1")
-    return replace(trace, facts={**trace.facts, "probe": {probe.name: probe}})
+    return trace_of(probe, onto=trace)
 
 
 class Bottleneck(Detector, code="D120"):

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import trace_of
+from netmend.diagnose.examples.loops import Layer, optimizer, trained
 from netmend.diagnose.measures.ending import finished
 from netmend.diagnose.measures.loop import by_optimizer, calls, first_step, is_training, stepping, usual_site
-from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import stepped_optimizers, used_gradients
 from netmend.unit import convention, exact
 from netmend.vocabulary import Call, OptimizerFact, Pattern, Site, Symptom, Trace
@@ -23,25 +24,25 @@ def _run(*patterns: tuple[str, int]) -> Trace:
         )
         made.append(Pattern(calls, ((start, start + steps - 1),)))
         start += steps
-    return Trace(patterns=tuple(made))
+    return trace_of(*made)
 
 
 def _accumulated() -> Trace:
     calls = (Call("forward"), Call("backward"), Call("step", detail="none"))
     real = (Call("zero_grad"), Call("forward", times=40), Call("backward", times=40), Call("step"))
-    return Trace(patterns=(Pattern(calls, ((0, 30),)), Pattern(real, ((31, 40),))))
+    return trace_of(Pattern(calls, ((0, 30),)), Pattern(real, ((31, 40),)))
 
 
 def _by_hand() -> Trace:
     trace = _run(("forward backward step", 20))
     cleared = Pattern((Call("zero_grad", detail="found clear"), *trace.patterns[0].calls), ((20, 22),))
-    return Trace(patterns=(*trace.patterns, cleared))
+    return trace_of(cleared, onto=trace)
 
 
 def _dead() -> Trace:
     trace = _run(("zero_grad forward backward step", 2), ("forward backward step", 18))
     clear = Pattern((Call("zero_grad", detail="found clear"), *trace.patterns[1].calls), ((20, 21),))
-    return Trace(patterns=(*trace.patterns, clear))
+    return trace_of(clear, onto=trace)
 
 
 class GradientsNotCleared(Detector, code="D201"):
@@ -168,7 +169,7 @@ class StepMissing(Detector, code="D202"):
             )
 
     HEALTHY = {
-        "the usual loop": lambda: trained(optimizer()),
+        "the usual loop": lambda: trained(),
         "updated by hand beside an unused optimiser": lambda: Trace(
             facts={"optimizer": {"optimizer": _IDLE}},
             patterns=(Pattern((Call("backward"), Call("step", detail="by hand")), ((0, 39),)),),
@@ -248,24 +249,22 @@ class BackwardMissing(Detector, code="D204"):
             )
 
     HEALTHY = {
-        "the usual loop": lambda: trained(optimizer()),
-        "gradients written by hand": lambda: trained(optimizer(), *network(Layer("fc")), loop=[_STEP_ONLY]),
-        "too short to judge": lambda: trained(optimizer(), loop=[(_STEP_ONLY[0], 3)]),
+        "the usual loop": lambda: trained(),
+        "gradients written by hand": lambda: trained(Layer("fc"), loop=[_STEP_ONLY]),
+        "too short to judge": lambda: trained(loop=[(_STEP_ONLY[0], 3)]),
     }
     FAULTY = {
         "one of two networks that take turns": lambda: trained(
             replace(optimizer(), name="of_one"),
             replace(optimizer(), name="of_other"),
-            *network(
-                Layer("one", optimizer="of_one"),
-                Layer("other", optimizer="of_other", gradient=None, update=0.0),
-            ),
+            Layer("one", optimizer="of_one"),
+            Layer("other", optimizer="of_other", gradient=None, update=0.0),
             loop=[
                 ("zero_grad:of_one forward:model=train,grad loss backward step:of_one", 20),
                 ("zero_grad:of_other forward:model=train,grad loss step:of_other", 20),
             ],
         ),
-        "never called": lambda: trained(optimizer(), *network(Layer("fc", gradient=None)), loop=[_STEP_ONLY]),
+        "never called": lambda: trained(Layer("fc", gradient=None), loop=[_STEP_ONLY]),
     }
 
 
@@ -300,19 +299,17 @@ class SchedulerOrder(Detector, code="D209"):
 
     HEALTHY = {
         "after every step": lambda: trained(
-            optimizer(),
             loop=[
                 ("zero_grad forward=train,grad backward step:optimizer", 1),
                 ("scheduler:StepLR zero_grad forward=train,grad backward step:optimizer", 20),
-            ],
+            ]
         ),
         "counts batches while gradients are accumulated": lambda: trained(
-            optimizer(), loop=[("forward=train,grad*4 backward*4 scheduler*4 step:optimizer", 20)]
+            loop=[("forward=train,grad*4 backward*4 scheduler*4 step:optimizer", 20)]
         ),
     }
     FAULTY = {
         "before every step": lambda: trained(
-            optimizer(),
-            loop=[("zero_grad forward=train,grad backward scheduler:StepLR step:optimizer", 20)],
+            loop=[("zero_grad forward=train,grad backward scheduler:StepLR step:optimizer", 20)]
         )
     }

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.examples import falling, flat, run_with
+from netmend.diagnose.examples.curves import falling, flat, run_with
 from netmend.diagnose.measures.objective import (
     constant_of,
     objective,

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.losses import call, given, run_of, wanted
 from netmend.diagnose.measures.heads import Head, broadcast, heads, node_name, same_values, stretched, written
-from netmend.diagnose.measures.loss_examples import call, given, run_of, wanted
 from netmend.library.activations import SHARES
 from netmend.library.losses import DISTANCES
 from netmend.vocabulary import FunctionFact, Site, Symptom, Trace

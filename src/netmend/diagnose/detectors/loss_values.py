@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.losses import given, run_of, wanted
 from netmend.diagnose.measures.heads import Head, heads, minimised
-from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.diagnose.measures.wiring import wires
 from netmend.library.losses import LIKELIHOODS, NEVER_NEGATIVE

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import trace_of
+from netmend.diagnose.examples.losses import given, run_of, wanted
 from netmend.diagnose.measures.batches import class_counts, evenness, label_counts
 from netmend.diagnose.measures.heads import Head, heads, minimised
-from netmend.diagnose.measures.loss_examples import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.library.losses import BINARY, DISTANCES
 from netmend.unit import calibrated, convention, exact
@@ -189,7 +190,7 @@ def _measured(criterion: str, classes: int, integral: bool = True) -> Trace:
         created=Site("train.py", 18),
         backward=Site("train.py", 31),
     )
-    return Trace(facts={"loss": {name: loss}})
+    return trace_of(loss)
 
 
 class AbsoluteErrorOnClasses(Detector, code="D413", needs_fixed_data=True):

@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import PurePath
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import trace_of
+from netmend.diagnose.examples.loops import Layer, optimizer, trained
 from netmend.diagnose.measures.batches import epochs
-from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import Wire, loaded, wires
 from netmend.library.layers import BATCH_NORMS, LINEAR, RECURRENT
 from netmend.unit import convention, exact
@@ -131,24 +132,21 @@ class UnregisteredLayers(Detector, code="D216"):
                 )
 
     HEALTHY = {
-        "registered": lambda: trained(optimizer(), *network(Layer("a"), Layer("b"))),
+        "registered": lambda: trained(Layer("a"), Layer("b")),
         "in a list, but given to the optimiser": lambda: trained(
-            optimizer(), *network(Layer("a"), replace(_STRAY, optimizer="optimizer", gradient=0.1))
+            Layer("a"), replace(_STRAY, optimizer="optimizer", gradient=0.1)
         ),
         "a frozen network hidden in a list on purpose": lambda: trained(
-            optimizer(), *network(Layer("a"), replace(_STRAY, trainable=False))
+            Layer("a"), replace(_STRAY, trainable=False)
         ),
     }
     FAULTY = {
         "a tensor that is no parameter": lambda: trained(
-            optimizer(),
-            events=[Event(3, "loose parameter", "…", "model.scale", detail={"attribute": "scale"})],
+            events=[Event(3, "loose parameter", "…", "model.scale", detail={"attribute": "scale"})]
         ),
-        "layers in a plain list": lambda: trained(optimizer(), *network(Layer("a"), _STRAY)),
+        "layers in a plain list": lambda: trained(Layer("a"), _STRAY),
         "a layer that lives for one call": lambda: trained(
-            optimizer(),
-            *network(Layer("a")),
-            Table.of("activation", "model.(Linear@train.py:42#2)", {0: (0.0, 1.0)}),
+            Layer("a"), Table.of("activation", "model.(Linear@train.py:42#2)", {0: (0.0, 1.0)})
         ),
     }
 
@@ -218,16 +216,12 @@ class ModelRecreated(Detector, code="D217"):
             )
 
     HEALTHY = {
-        "one model": lambda: trained(optimizer(), *_models(1, 0), loop=_passes(1, 5)),
-        "five folds of four epochs": lambda: trained(
-            optimizer(), *_models(5, 0, 1, 2, 3, 4), loop=_passes(5, 4)
-        ),
-        "a pair of models": lambda: trained(optimizer(), *_models(2, 0, 1), loop=_passes(2, 1)),
+        "one model": lambda: trained(*_models(1, 0), loop=_passes(1, 5)),
+        "five folds of four epochs": lambda: trained(*_models(5, 0, 1, 2, 3, 4), loop=_passes(5, 4)),
+        "a pair of models": lambda: trained(*_models(2, 0, 1), loop=_passes(2, 1)),
     }
     FAULTY = {
-        "anew for every epoch": lambda: trained(
-            optimizer(), *_models(6, 0, 1, 2, 3, 4, 5), loop=_passes(6, 1)
-        ),
+        "anew for every epoch": lambda: trained(*_models(6, 0, 1, 2, 3, 4, 5), loop=_passes(6, 1)),
         "the optimiser holds the first one only": lambda: trained(
             replace(optimizer(), name="opt#0"), *_models(4, 0), loop=_passes(4, 1)
         ),
@@ -275,7 +269,7 @@ def _passes_of(trace: Trace, names: list[str]) -> dict[str, int]:
 
 def _loaded(matched: int, missing: int, unexpected: int, aliased: int = 0) -> Trace:
     detail = {"matched": matched, "missing": missing, "unexpected": unexpected, "aliased": aliased}
-    return Trace(events=(Event(0, "state loaded", "loaded", "model", Site("train.py", 9), detail),))
+    return trace_of(Event(0, "state loaded", "loaded", "model", Site("train.py", 9), detail))
 
 
 class CheckpointNotLoaded(Detector, code="D222"):

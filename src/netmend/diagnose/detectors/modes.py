@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.loops import Layer, network, optimizer, trained
 from netmend.diagnose.measures.loop import (
     calls,
     first_step,
@@ -15,7 +16,6 @@ from netmend.diagnose.measures.loop import (
     stepping,
     switched_passes,
 )
-from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import loaded, wires
 from netmend.unit import convention
 from netmend.vocabulary import Call, LossFact, ModuleFact, Pattern, Site, Symptom, Trace
@@ -87,14 +87,12 @@ class EvaluationInTrainingMode(Detector, code="D205", needs_fixed_data=True):
 
     HEALTHY = {
         "evaluated in evaluation mode": lambda: trained(
-            optimizer(),
-            *_DROPOUT,
-            loop=[(_TRAIN, 40), (f"eval forward:model=eval,no_grad train {_TRAIN}", 3)],
+            *_DROPOUT, loop=[(_TRAIN, 40), (f"eval forward:model=eval,no_grad train {_TRAIN}", 3)]
         ),
         "nothing in the model depends on the mode": lambda: trained(
-            optimizer(), *network(Layer("fc")), loop=[(_TRAIN, 40), (_EVALUATE, 3)]
+            Layer("fc"), loop=[(_TRAIN, 40), (_EVALUATE, 3)]
         ),
-        "part of every step": lambda: trained(optimizer(), *_DROPOUT, loop=[(_EVALUATE, 40)]),
+        "part of every step": lambda: trained(*_DROPOUT, loop=[(_EVALUATE, 40)]),
         "pictures drawn in a game whose judge tells classes, too": lambda: trained(
             optimizer(),
             optimizer("other"),
@@ -110,7 +108,6 @@ class EvaluationInTrainingMode(Detector, code="D205", needs_fixed_data=True):
             loop=[(_TRAIN, 40), (f"forward:model=train,no_grad@50 {_TRAIN}", 3)],
         ),
         "both modes are used: a pass for the statistics of batch norm": lambda: trained(
-            optimizer(),
             *_DROPOUT,
             loop=[
                 (f"train:model@8 {_TRAIN}", 40),
@@ -121,12 +118,11 @@ class EvaluationInTrainingMode(Detector, code="D205", needs_fixed_data=True):
             ],
         ),
         "switched to training mode on purpose": lambda: trained(
-            optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (f"train:model {_EVALUATE}", 3)]
+            *_DROPOUT, loop=[(_TRAIN, 40), (f"train:model {_EVALUATE}", 3)]
         ),
     }
     FAULTY = {
         "train() where eval() was meant": lambda: trained(
-            optimizer(),
             *_DROPOUT,
             loop=[
                 (f"train:model@8 {_TRAIN}", 40),
@@ -134,18 +130,14 @@ class EvaluationInTrainingMode(Detector, code="D205", needs_fixed_data=True):
             ],
         ),
         "validation that records gradients, too": lambda: trained(
-            optimizer(),
             *_DROPOUT,
             loop=[
                 (_TRAIN, 40),
                 ("forward:model=train,grad@50*4 epoch " + _TRAIN.replace("grad ", "grad@11 "), 3),
             ],
         ),
-        "validation after every epoch": lambda: trained(
-            optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), (_EVALUATE, 3)]
-        ),
+        "validation after every epoch": lambda: trained(*_DROPOUT, loop=[(_TRAIN, 40), (_EVALUATE, 3)]),
         "a student beside its teacher, without a score": lambda: trained(
-            optimizer(),
             *_DROPOUT,
             *network(
                 Layer("fc", trainable=False, gradient=None, update=None, optimizer=None), model="teacher"
@@ -154,7 +146,7 @@ class EvaluationInTrainingMode(Detector, code="D205", needs_fixed_data=True):
             losses=[1.0, 0.5, 0.2],
         ),
         "one test at the end": lambda: trained(
-            optimizer(), *_DROPOUT, loop=[(_TRAIN, 40), ("forward:model=train,no_grad@50 end", 1)]
+            *_DROPOUT, loop=[(_TRAIN, 40), ("forward:model=train,no_grad@50 end", 1)]
         ),
     }
 
@@ -284,27 +276,21 @@ class TrainingInEvaluationMode(Detector, code="D206", needs_fixed_data=True):
             )
 
     HEALTHY = {
-        "trained in training mode": lambda: trained(optimizer(), *_BATCH_NORM, loop=[(_RIGHT, 40)]),
-        "nothing in the model depends on the mode": lambda: trained(
-            optimizer(), *network(Layer("fc")), loop=[(_WRONG, 40)]
-        ),
+        "trained in training mode": lambda: trained(*_BATCH_NORM, loop=[(_RIGHT, 40)]),
+        "nothing in the model depends on the mode": lambda: trained(Layer("fc"), loop=[(_WRONG, 40)]),
         "adversarial examples are made in evaluation mode": lambda: trained(
-            optimizer(),
-            *_BATCH_NORM,
-            loop=[("forward:model=eval,grad backward=grad " + _RIGHT, 40)],
+            *_BATCH_NORM, loop=[("forward:model=eval,grad backward=grad " + _RIGHT, 40)]
         ),
         "a frozen network that only judges": lambda: trained(
-            optimizer(),
-            *network(
-                Layer("fc", optimizer=None, trainable=False), Layer("norm", "BatchNorm1d", weight=False)
-            ),
+            Layer("fc", optimizer=None, trainable=False),
+            Layer("norm", "BatchNorm1d", weight=False),
             loop=[(_WRONG, 40)],
         ),
-        "a few steps": lambda: trained(optimizer(), *_BATCH_NORM, loop=[(_RIGHT, 40), (_WRONG, 3)]),
+        "a few steps": lambda: trained(*_BATCH_NORM, loop=[(_RIGHT, 40), (_WRONG, 3)]),
     }
     FAULTY = {
         "never switched back": lambda: trained(
-            optimizer(), *_BATCH_NORM, loop=[(_RIGHT, 10), ("eval " + _WRONG, 1), (_WRONG, 30)]
+            *_BATCH_NORM, loop=[(_RIGHT, 10), ("eval " + _WRONG, 1), (_WRONG, 30)]
         )
     }
 

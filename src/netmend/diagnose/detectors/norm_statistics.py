@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 import numpy as np
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.examples import falling, run_with
+from netmend.diagnose.examples.curves import falling, run_with, trace_of
+from netmend.diagnose.examples.probes import probed
 from netmend.diagnose.measures.objective import evaluations, objective
-from netmend.diagnose.measures.probe_examples import probed
 from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import ModuleFact, ProbeFact, Site, Symptom, Table, TargetFact, Trace
 
@@ -23,15 +22,13 @@ def _normalised(momentum: float, evaluated: list[float]) -> Trace:
     layer = ModuleFact(
         "net.bn", "BatchNorm2d", settings={"momentum": momentum}, order=1, created=Site("train.py", 9)
     )
-    return replace(trace, facts={**trace.facts, "module": {layer.name: layer}})
+    return trace_of(layer, onto=trace)
 
 
 def _unscored(momentum: float, mode: float) -> Trace:
     trace = _normalised(momentum, [])
     passes = {199: (NAN, NAN, NAN, 500.0, 5.0, mode)}
-    return replace(
-        trace, tables={**trace.tables, ("evaluation", "net"): Table.of("evaluation", "net", passes)}
-    )
+    return trace_of(Table.of("evaluation", "net", passes), onto=trace)
 
 
 class NormStatisticsLag(Detector, code="D316"):

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.loop_examples import Layer, network, optimizer, trained
+from netmend.diagnose.examples.loops import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, stepped_optimizers, wires
 from netmend.unit import convention
 from netmend.vocabulary import GroupFact, OptimizerFact, ParameterFact, SchedulerFact, Symptom, Table, Trace
@@ -89,22 +89,21 @@ class ParametersWithoutOptimizer(Detector, code="D213"):
             )
 
     HEALTHY = {
-        "all are held": lambda: trained(optimizer(), *network(Layer("body"), Layer("head"))),
+        "all are held": lambda: trained(Layer("body"), Layer("head")),
         "frozen parts need no optimiser": lambda: trained(
-            optimizer(), *network(replace(_LOST, trainable=False, gradient=None), Layer("head"))
+            replace(_LOST, trainable=False, gradient=None), Layer("head")
         ),
         "a teacher that is not passed back through": lambda: trained(
-            optimizer(), *network(replace(_LOST, gradient=None), Layer("head"))
+            replace(_LOST, gradient=None), Layer("head")
         ),
-        "updates by hand": lambda: trained(*network(_LOST), loop=[("forward backward step=by", 20)]),
+        "updates by hand": lambda: trained(_LOST, loop=[("forward backward step=by", 20)], optimised=False),
     }
     FAULTY = {
-        "only the head was given": lambda: trained(
-            optimizer(), *network(_LOST, Layer("head")), losses=[1.0] * 40
-        ),
+        "only the head was given": lambda: trained(_LOST, Layer("head"), losses=[1.0] * 40),
         "a layer was replaced afterwards": lambda: trained(
             replace(optimizer(), groups=(GroupFact({"lr": 0.1}, ("?",), 2),)),
-            *network(Layer("body"), replace(_LOST, name="head")),
+            Layer("body"),
+            replace(_LOST, name="head"),
             losses=[1.0] * 40,
         ),
     }
@@ -155,27 +154,23 @@ class IdleOptimizer(Detector, code="D228", needs_fixed_data=True):
         )
 
     HEALTHY = {
-        "what it holds gets gradients": lambda: trained(optimizer(), *network(Layer("fc"))),
+        "what it holds gets gradients": lambda: trained(Layer("fc")),
         "one of its layers is frozen": lambda: trained(
             replace(optimizer(), groups=(GroupFact({"lr": 0.1}, ("model.body.weight", "model.fc.weight")),)),
-            *network(Layer("body", trainable=False, gradient=None, update=0.0), Layer("fc")),
+            Layer("body", trainable=False, gradient=None, update=0.0),
+            Layer("fc"),
         ),
-        "backward() is missing: another fault": lambda: trained(
-            optimizer(), *network(Layer("fc", gradient=None, update=0.0))
-        ),
+        "backward() is missing: another fault": lambda: trained(Layer("fc", gradient=None, update=0.0)),
         "it trains something that is no model's: an image": lambda: trained(
             replace(optimizer(), groups=(GroupFact({"lr": 0.1}, ("?",), 1),)),
-            *network(Layer("fc", optimizer=None, update=None)),
+            Layer("fc", optimizer=None, update=None),
             Table.of("gradient", "optimizer[0].params[0]", dict.fromkeys(range(8), (0.0, 0.1))),
         ),
     }
     FAULTY = {
         "what it holds is frozen": lambda: trained(
-            optimizer(),
-            *network(
-                Layer("norm", optimizer=None, update=None),
-                Layer("fc", trainable=False, gradient=None, update=0.0),
-            ),
+            Layer("norm", optimizer=None, update=None),
+            Layer("fc", trainable=False, gradient=None, update=0.0),
             losses=[1.0] * 40,
         ),
         "it holds a frozen copy in place of the network that is trained": lambda: trained(
@@ -186,7 +181,7 @@ class IdleOptimizer(Detector, code="D228", needs_fixed_data=True):
         ),
         "the model owns other parameters by now": lambda: trained(
             replace(optimizer(), groups=(GroupFact({"lr": 0.1}, ("?", "?"), 2),)),
-            *network(Layer("fc", optimizer=None, update=None)),
+            Layer("fc", optimizer=None, update=None),
             *(
                 Table.of("update", f"optimizer[0].params[{n}]", dict.fromkeys(range(8), (0.0, 0.0)))
                 for n in range(2)
@@ -247,12 +242,12 @@ class ParametersUnchanged(Detector, code="D215"):
         )
 
     HEALTHY = {
-        "everything moves": lambda: trained(optimizer(), *network(Layer("fc"))),
-        "frozen": lambda: trained(optimizer(), *network(replace(_STILL, trainable=False), Layer("head"))),
-        "one small part is stilled": lambda: trained(optimizer(), *network(_STILL, Layer("a"), Layer("b"))),
+        "everything moves": lambda: trained(Layer("fc")),
+        "frozen": lambda: trained(replace(_STILL, trainable=False), Layer("head")),
+        "one small part is stilled": lambda: trained(_STILL, Layer("a"), Layer("b")),
     }
     FAULTY = {
         "a rate of 0": lambda: trained(
-            optimizer(lr=0.0), *network(_STILL), Table.of("rate", "optimizer[0]", {0: (0.0,)})
+            optimizer(lr=0.0), _STILL, Table.of("rate", "optimizer[0]", {0: (0.0,)})
         )
     }

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.losses import call, given, layer, run_of, wanted
 from netmend.diagnose.measures.chain import Link, chain
 from netmend.diagnose.measures.heads import CLASS_SCORES, YES_NO_SCORES, Head, heads, node_name, place_of
-from netmend.diagnose.measures.loss_examples import call, given, layer, run_of, wanted
 from netmend.library.activations import ACROSS_UNITS, SHARES
 from netmend.unit import exact
 from netmend.vocabulary import ModuleFact, Symptom, Trace

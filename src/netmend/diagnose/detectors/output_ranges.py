@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.losses import call, given, layer, run_of, wanted
 from netmend.diagnose.measures.heads import CLASS_SCORES, REAL, YES_NO_SCORES, Head, heads, limits, place_of
-from netmend.diagnose.measures.loss_examples import call, given, layer, run_of, wanted
 from netmend.library.activations import SQUASHING
 from netmend.library.losses import DISTANCES
 from netmend.unit import calibrated, convention, exact

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.fact_examples import with_facts
+from netmend.diagnose.examples.curves import trace_of, with_facts
 from netmend.diagnose.measures.replicas import with_replicas
 from netmend.unit import exact
 from netmend.vocabulary import EnvironmentFact, LoaderFact, ProbeFact, Site, Symptom, Table, Trace
@@ -13,10 +13,7 @@ from netmend.vocabulary import EnvironmentFact, LoaderFact, ProbeFact, Site, Sym
 
 def _rank(*means: float) -> Trace:
     rows = {step: (mean, 1.0) for step, mean in enumerate(means)}
-    return Trace(
-        facts={"environment": {"environment": EnvironmentFact(world_size=2)}},
-        tables={("weight", "model.fc.weight"): Table.of("weight", "model.fc.weight", rows)},
-    )
+    return trace_of(EnvironmentFact(world_size=2), Table.of("weight", "model.fc.weight", rows))
 
 
 class ReplicaDesync(Detector, code="D223"):

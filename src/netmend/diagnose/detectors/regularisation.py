@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.measures.examples import flat
-from netmend.diagnose.measures.loss_examples import CALLED, given, run_of, wanted
+from netmend.diagnose.examples.curves import flat
+from netmend.diagnose.examples.losses import CALLED, given, run_of, wanted
+from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.motion import motions
-from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.progress import Progress, progress
 from netmend.diagnose.measures.rates import decays, most_shrunk, penalty

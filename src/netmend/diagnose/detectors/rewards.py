@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.agents import a_world, acted, an_agent
+from netmend.diagnose.examples.curves import flat
 from netmend.diagnose.measures.acting import agents, largest_input, returns, reward_size, training_world
-from netmend.diagnose.measures.acting_examples import a_world, acted, an_agent
-from netmend.diagnose.measures.examples import flat
 from netmend.unit import calibrated, convention
 from netmend.vocabulary import Symptom, Table, Trace, WorldFact
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.loops import optimizer, trained
 from netmend.diagnose.measures.loop import span_of
-from netmend.diagnose.measures.loop_examples import optimizer, trained
 from netmend.diagnose.measures.progress import main_progress
 from netmend.unit import convention
 from netmend.vocabulary import GroupFact, SchedulerFact, Site, Symptom, Table, Trace
@@ -85,7 +85,7 @@ class RateDies(Detector, code="D210"):
 
     HEALTHY = {
         "constant": lambda: trained(optimizer(), Table.of("rate", "optimizer[0]", {0: (0.1,)})),
-        "low at the end only": lambda: trained(optimizer(), _SCHEDULER, _rates(12, 0.1)),
+        "low at the end only": lambda: trained(_SCHEDULER, _rates(12, 0.1)),
         "low at the end of the first of two phases": lambda: trained(
             optimizer(),
             optimizer("second"),
@@ -96,13 +96,11 @@ class RateDies(Detector, code="D210"):
                 ("zero_grad:second forward:model=train,grad backward step:second", 80),
             ],
         ),
-        "never quite dead": lambda: trained(optimizer(), _SCHEDULER, _rates(4, 0.1, 2e-3)),
+        "never quite dead": lambda: trained(_SCHEDULER, _rates(4, 0.1, 2e-3)),
     }
     FAULTY = {
-        "stepped far too often": lambda: trained(optimizer(), _SCHEDULER, _rates(4, 0.1)),
-        "milestones of epochs, counted in batches": lambda: trained(
-            optimizer(), _SCHEDULER, _rates(4, 0.1, 1e-3)
-        ),
+        "stepped far too often": lambda: trained(_SCHEDULER, _rates(4, 0.1)),
+        "milestones of epochs, counted in batches": lambda: trained(_SCHEDULER, _rates(4, 0.1, 1e-3)),
     }
 
 

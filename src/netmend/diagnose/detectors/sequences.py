@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import trace_of
+from netmend.diagnose.examples.probes import probed
 from netmend.diagnose.measures.batches import padding
-from netmend.diagnose.measures.probe_examples import probed
 from netmend.unit import Run, convention, exact
 from netmend.vocabulary import (
     BatchPrint,
@@ -36,13 +37,7 @@ def _padded(ignored: int, padding: int | None, counts: dict[str, int], tokens: i
     layer = ModuleFact(
         "model.embed", "Embedding", settings={"padding_idx": padding, "num_embeddings": tokens}, order=0
     )
-    return Trace(
-        facts={
-            "loss": {_LOSS: loss},
-            "module": {layer.name: layer},
-            "target": {_LOSS: TargetFact(_LOSS, 900, counts)},
-        }
-    )
+    return trace_of(loss, layer, TargetFact(_LOSS, 900, counts))
 
 
 def _tagged(
@@ -62,7 +57,7 @@ def _tagged(
         for step in range(6)
     )
     model = ModelFact("model", "Tagger", input_shapes=((40, 14),))
-    return Trace(facts={**trace.facts, "loss": {_LOSS: loss}, "model": {"model": model}}, batches=batches)
+    return trace_of(loss, model, *batches, onto=trace)
 
 
 class PaddingCounted(Detector, code="D315"):

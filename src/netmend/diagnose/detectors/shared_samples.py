@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import trace_of, with_facts
 from netmend.diagnose.measures.batches import prints, training_samples
-from netmend.diagnose.measures.fact_examples import with_facts
 from netmend.unit import calibrated, convention
 from netmend.vocabulary import BatchPrint, LoaderFact, ModelFact, Site, Symptom, Trace
 
 
 def _with_samples(training: range, evaluation: range) -> Trace:
-    return Trace(
-        batches=(
-            *(BatchPrint(step, "training", len(training), hashes=tuple(training)) for step in range(3)),
-            BatchPrint(3, "evaluation", len(evaluation), hashes=tuple(evaluation)),
-        )
+    return trace_of(
+        *(BatchPrint(step, "training", len(training), hashes=tuple(training)) for step in range(3)),
+        BatchPrint(3, "evaluation", len(evaluation), hashes=tuple(evaluation)),
     )
 
 
 def _both() -> Trace:
     trace = _with_samples(range(400), range(400))
-    return Trace(batches=(*trace.batches, BatchPrint(3, "evaluation", 100, hashes=tuple(range(1000, 1100)))))
+    return trace_of(BatchPrint(3, "evaluation", 100, hashes=tuple(range(1000, 1100))), onto=trace)
 
 
 def _folds() -> Trace:
@@ -34,7 +32,7 @@ def _folds() -> Trace:
         name = f"model#{fold + 1}" if fold else "model"
         found += [BatchPrint(10 * fold + step, "training", 200, name, hashes=rest) for step in range(3)]
         found.append(BatchPrint(10 * fold + 5, "evaluation", 100, name, hashes=tuple(test)))
-    return Trace(batches=tuple(found))
+    return trace_of(*found)
 
 
 def _distilled() -> Trace:
@@ -43,16 +41,13 @@ def _distilled() -> Trace:
     student = [BatchPrint(step, "training", 64, "student", hashes=tuple(range(64))) for step in (10, 30)]
     asked = [BatchPrint(20, "evaluation", 64, "teacher", hashes=tuple(range(100, 164)))]
     tested = [BatchPrint(40, "evaluation", 100, "student", hashes=tuple(range(1000, 1100)))]
-    return Trace(batches=(*teacher, *student, *asked, *tested))
+    return trace_of(*teacher, *student, *asked, *tested)
 
 
 def _by_chance() -> Trace:
     evaluation = (*range(360, 460), *range(450, 452))  # two samples are there twice
-    return Trace(
-        batches=(
-            *_with_samples(range(400), range(1)).batches[:3],
-            BatchPrint(3, "evaluation", 102, hashes=evaluation),
-        )
+    return trace_of(
+        *_with_samples(range(400), range(1)).batches[:3], BatchPrint(3, "evaluation", 102, hashes=evaluation)
     )
 
 
@@ -62,7 +57,7 @@ def _looked_at_rarely() -> Trace:
         BatchPrint(step, "training", 16, hashes=tuple(range(16 * step, 16 * step + 16)))
         for step in range(0, 39, 3)
     ]
-    return Trace(batches=(*training, BatchPrint(40, "evaluation", 640, hashes=tuple(range(640)))))
+    return trace_of(*training, BatchPrint(40, "evaluation", 640, hashes=tuple(range(640))))
 
 
 def _looked_at_again(loader: int = 1000) -> Trace:
@@ -104,7 +99,7 @@ def _windows(seen: int, length: int = 32) -> Trace:
         for step in (100, 200)
     ]
     model = ModelFact("gpt", "GPT", input_shapes=((16, length),))
-    return Trace({"model": {"gpt": model}}, batches=(*training, *evaluation))
+    return trace_of(model, *training, *evaluation)
 
 
 class TrainingEvaluationOverlap(Detector, code="D309", needs_fixed_data=True):

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import falling, flat
+from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.batches import batch_size
-from netmend.diagnose.measures.examples import falling, flat
 from netmend.diagnose.measures.motion import WHOLE_SEARCHES, Motion, comparable, motions
-from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.rates import PLAIN, highest_rate, momentum, plain, usual_range
 from netmend.diagnose.measures.words import plural

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.agents import a_world, acted, an_agent, twins
 from netmend.diagnose.measures.acting import agents, training_world
-from netmend.diagnose.measures.acting_examples import a_world, acted, an_agent, twins
 from netmend.diagnose.measures.ending import finished
 from netmend.unit import convention, exact
 from netmend.vocabulary import AgentFact, Symptom, Trace

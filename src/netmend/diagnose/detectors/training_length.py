@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import falling, flat, run_with, trace_of
+from netmend.diagnose.examples.loops import trained
 from netmend.diagnose.measures.batches import batch_size, epochs, training_loader, training_samples
-from netmend.diagnose.measures.examples import falling, flat, run_with
-from netmend.diagnose.measures.loop_examples import trained
 from netmend.diagnose.measures.motion import WHOLE_SEARCHES
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.progress import Progress, progress
@@ -104,13 +104,13 @@ def _of_length(losses: list[float], size: int, samples: int, seen: Container[int
     trace = run_with(losses, seen=seen)
     loader = LoaderFact("loader", samples=samples, batch_size=size, phase="training")
     run = replace(trace.run, steps=len(losses))
-    return Trace({**trace.facts, "loader": {"loader": loader}, "run": {"example": run}}, trace.tables)
+    return trace_of(loader, run, onto=trace)
 
 
 def _added_up() -> Trace:
     loader = LoaderFact("loader", samples=6000, batch_size=8, phase="training")
     loop = "zero_grad:optimizer forward:model=train,grad*16 loss*16 backward@12*16 step:optimizer"
-    return trained(loader, loop=[(loop, 564)], losses=flat(564))
+    return trained(loader, loop=[(loop, 564)], losses=flat(564), optimised=False)
 
 
 class ShortTraining(Detector, code="D512", needs_fixed_data=True):

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.motion import FIRST_STEPS, WHOLE_SEARCHES, Motion, comparable, motions
-from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.words import plural
 from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import OptimizerFact, Symptom, Table, Trace

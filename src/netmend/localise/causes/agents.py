@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from netmend.diagnose.detectors.agents import ActionsCollapse, AgentSettingUnusual, LearningNeverStarts
 from netmend.diagnose.detectors.episodes import FewRollouts
+from netmend.diagnose.examples.agents import a_world, acted
 from netmend.diagnose.measures.acting import agents, training_world
-from netmend.diagnose.measures.acting_examples import a_world, acted
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
 from netmend.localise.lines.acting_source import StepCall, resolved, step_call

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from netmend.diagnose.detectors.axes import AxesSwapped
 from netmend.diagnose.detectors.sequences import FirstStepOnly
-from netmend.diagnose.measures.probe_examples import mixed
+from netmend.diagnose.examples.probes import mixed
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, Cause, fault, for_symptom
 from netmend.localise.effects import ANY

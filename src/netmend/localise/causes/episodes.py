@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from netmend.diagnose.detectors.episodes import SameStart, SteppedAfterEnd, TruncationMerged
+from netmend.diagnose.examples.agents import a_world, acted
 from netmend.diagnose.measures.acting import agents, improved, returns, training_world
-from netmend.diagnose.measures.acting_examples import a_world, acted
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
 from netmend.localise.lines.acting_source import StepCall, kept, step_call

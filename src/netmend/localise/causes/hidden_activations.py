@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from itertools import islice
 
 from netmend.diagnose.detectors.hidden_activations import on_purpose
+from netmend.diagnose.examples.curves import falling, flat
+from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.chain import SIGMOIDS, Link, chain, in_sequence, linear_pairs, mostly
-from netmend.diagnose.measures.examples import falling, flat
 from netmend.diagnose.measures.heads import minimised
-from netmend.diagnose.measures.net_examples import net_run
 from netmend.library.losses import LIKELIHOODS
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, Cause, fault, for_symptom

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from netmend.diagnose.detectors.initial_weights import InitSymmetric
 from netmend.diagnose.detectors.initialisers import InitialisedAgain, ZerosStay
 from netmend.diagnose.detectors.norm_statistics import NormNotEstimated
+from netmend.diagnose.examples.curves import flat
+from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.chain import mostly
-from netmend.diagnose.measures.examples import flat
-from netmend.diagnose.measures.net_examples import net_run
 from netmend.library.activations import SQUASHING
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, fault, for_symptom

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from netmend.diagnose.detectors.data_values import InputBadlyScaled, InputLayoutSuspect, InputNonfinite
-from netmend.diagnose.measures.examples import flat, run_with
+from netmend.diagnose.examples.curves import flat, run_with, trace_of
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
 from netmend.localise.cause import (
@@ -138,19 +137,19 @@ def _with_bad_values() -> Trace:
     from netmend.vocabulary import Event
 
     trace = InputNonfinite.FAULTY[0].trace
-    return Trace(tables=trace.tables, events=(Event(1, "nonfinite", "The input was not finite."),))
+    return trace_of(Event(1, "nonfinite", "The input was not finite."), onto=trace)
 
 
 def _seen_late() -> Trace:
     """The batch with NaN was not looked at when it came; the replay of the step that failed found it."""
-    from netmend.diagnose.measures.examples import run_with
+    from netmend.diagnose.examples.curves import run_with
     from netmend.vocabulary import Event
 
     trace = run_with([1.0, 0.9, 0.8, 0.8] * 5 + [float("nan")] * 20)
     event = Event(
         20, "nonfinite", "The loss became NaN at step 20: first made by the input of the model", "input"
     )
-    return replace(trace, events=(event,))
+    return trace_of(event, onto=trace)
 
 
 # What unscaled inputs do to a network: any of these beside them turns a curiosity into a fault.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from netmend.diagnose.detectors.crashed import Crashed
+from netmend.diagnose.examples.curves import trace_of
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
 from netmend.localise.causes.graphs import _twice
@@ -59,7 +60,7 @@ _MISUSES = (
 
 def _crashed(text: str) -> Trace:
     run = RunFact("example", "train.py", status="failed", exception=text, exception_site=Site("train.py", 20))
-    return Trace(facts={"run": {"example": run}})
+    return trace_of(run)
 
 
 class InterfaceMisused(Cause, code="API-USAGE"):

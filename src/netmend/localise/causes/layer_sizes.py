@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.diagnose.detectors.layer_sizes import Bottleneck, PointwiseKernels
+from netmend.diagnose.examples.curves import flat, trace_of
+from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.chain import SIGMOIDS, chain, mostly
 from netmend.diagnose.measures.ending import failing_layer, layer_before
-from netmend.diagnose.measures.examples import flat
-from netmend.diagnose.measures.net_examples import net_run
 from netmend.localise.case import Case
 from netmend.localise.cause import (
     FAIR,
@@ -48,13 +48,8 @@ def _crash(exception: str, *modules: ModuleFact) -> Trace:
     )
     weights = [ParameterFact(f"{m.name}.weight", m.name) for m in modules if m.kind != "MaxPool2d"]
     first = modules[0].input_shapes if modules else ()
-    return Trace(
-        facts={
-            "run": {"example": run},
-            "module": {module.name: module for module in modules},
-            "parameter": {weight.name: weight for weight in weights},
-            "model": {"model": ModelFact("model", "Net", called=Site("train.py", 20), input_shapes=first)},
-        }
+    return trace_of(
+        run, *modules, *weights, ModelFact("model", "Net", called=Site("train.py", 20), input_shapes=first)
     )
 
 

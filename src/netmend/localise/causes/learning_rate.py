@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.diagnose.detectors.step_sizes import UpdateRatioLow
+from netmend.diagnose.examples.curves import flat
+from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.acting import acts
 from netmend.diagnose.measures.chain import chain
 from netmend.diagnose.measures.ending import cut_short
-from netmend.diagnose.measures.examples import flat
 from netmend.diagnose.measures.loop import calls
 from netmend.diagnose.measures.motion import WHOLE_SEARCHES, Motion, motions
-from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.objective import objective, start
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, Cause, fault, for_symptom

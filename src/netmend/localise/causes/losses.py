@@ -10,7 +10,7 @@ from netmend.diagnose.detectors.loss_inputs import MarginOnProbabilities
 from netmend.diagnose.detectors.loss_values import LossSignOrUnbounded, LossSummed
 from netmend.diagnose.detectors.losses_for_classes import ClassWeightsWrong, RegressionOnClassIds
 from netmend.diagnose.detectors.regularisation import TermWithoutBound
-from netmend.diagnose.measures.loss_examples import given, run_of, wanted
+from netmend.diagnose.examples.losses import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, fault, for_symptom

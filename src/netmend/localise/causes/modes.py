@@ -10,8 +10,9 @@ from dataclasses import replace
 from netmend.diagnose.detectors.evaluation_passes import EvaluationNotDeterministic
 from netmend.diagnose.detectors.modes import EvaluationInTrainingMode, TrainingInEvaluationMode
 from netmend.diagnose.detectors.norm_statistics import NormStatisticsLag
+from netmend.diagnose.examples.curves import trace_of
+from netmend.diagnose.examples.loops import patterns
 from netmend.diagnose.measures.loop import calls
-from netmend.diagnose.measures.loop_examples import patterns
 from netmend.localise.case import Case
 from netmend.localise.cause import (
     FAIR,
@@ -168,7 +169,7 @@ _NO_GRAPH = "does not require grad"
 def _no_graph(*loop: tuple[str, int]) -> Trace:
     text = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
     run = RunFact("example", "train.py", status="failed", exception=text, exception_site=Site("train.py", 21))
-    return Trace(facts={"run": {"example": run}}, patterns=patterns(*loop))
+    return trace_of(run, *patterns(*loop))
 
 
 class GradientsSwitchedOff(Cause, code="LOOP-NO-GRAD"):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from netmend.diagnose.detectors.gradients import NonfiniteOrigin
-from netmend.diagnose.measures.net_examples import net_run
+from netmend.diagnose.examples.networks import net_run
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.lines.rates import setting

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from netmend.diagnose.detectors.clipping import ClippingMisplaced, _clipped
 from netmend.diagnose.detectors.schedules import _SCHEDULER, RateDies, RateNeverRises
+from netmend.diagnose.examples.loops import trained
+from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.loop import calls
-from netmend.diagnose.measures.loop_examples import optimizer, trained
-from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.wiring import stepped_optimizers
 from netmend.library.layers import RECURRENT_CELLS
 from netmend.localise.case import Case
@@ -86,7 +86,7 @@ class MomentumOutOfRange(Cause, code="OPT-MOMENTUM"):
 
 def _dying() -> Trace:
     rates = RateDies.FAULTY[0].trace.table("rate", "optimizer[0]")
-    return trained(optimizer(), _SCHEDULER, rates, losses=[1.0, 0.9, 0.8] + [0.75] * 29)
+    return trained(_SCHEDULER, rates, losses=[1.0, 0.9, 0.8] + [0.75] * 29)
 
 
 class ScheduleRuinsRate(Cause, code="HYP-LR-SCHED"):
@@ -275,7 +275,7 @@ class ClippingWrong(Cause, code="OPT-CLIP"):
         *ClippingMisplaced.FAULTY,
         Run(
             "nothing is left",
-            lambda: trained(optimizer(), _clipped(2.0, 1e-4), losses=[1.0] * 40),
+            lambda: trained(_clipped(2.0, 1e-4), losses=[1.0] * 40),
         ),
     )
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from netmend.diagnose.detectors.frozen import StepSkipsParameters
 from netmend.diagnose.detectors.optimizer_parameters import IdleOptimizer, ParametersWithoutOptimizer
+from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.batches import batch_size, training_samples
 from netmend.diagnose.measures.ending import cut_short
 from netmend.diagnose.measures.motion import Motion, motions
-from netmend.diagnose.measures.net_examples import net_run
 from netmend.diagnose.measures.rates import plain, usual_range
 from netmend.diagnose.measures.wiring import forgotten_models
 from netmend.localise.case import Case

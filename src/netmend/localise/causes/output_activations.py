@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from netmend.diagnose.detectors.axes import AttentionOverBatch, SoftmaxOverWrongAxis
 from netmend.diagnose.detectors.output_activations import NormalisedTwice, ScoresWhereProbabilitiesExpected
 from netmend.diagnose.detectors.output_ranges import OutputRangeTooNarrow
+from netmend.diagnose.examples.losses import call, given, run_of, wanted
 from netmend.diagnose.measures.chain import chain
 from netmend.diagnose.measures.heads import Head
-from netmend.diagnose.measures.loss_examples import call, given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom

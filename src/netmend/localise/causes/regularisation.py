@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from netmend.diagnose.detectors.evaluation_curves import Overfitting
 from netmend.diagnose.detectors.regularisation import RegulariserDominates
+from netmend.diagnose.examples.curves import flat, run_with, trace_of
 from netmend.diagnose.measures.batches import epochs, training_loader, training_samples
-from netmend.diagnose.measures.examples import flat, run_with
 from netmend.diagnose.measures.loop import is_training, main_pattern
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
@@ -232,7 +232,7 @@ def _has_weights(trace: Trace, module: ModuleFact) -> bool:
 def _example() -> Trace:
     trace = run_with(flat(200, 0.9), evaluations=[0.6, 0.5, 0.35, 0.3])
     layer = ModuleFact("net.1", "Dropout", settings={"p": 0.95}, order=1, created=Site("train.py", 9))
-    return Trace({**trace.facts, "module": {"net.1": layer}}, trace.tables)
+    return trace_of(layer, onto=trace)
 
 
 class NothingAgainstOverfitting(Cause, code="LOS-REG-MISSING"):

@@ -9,8 +9,8 @@ from typing import Any
 
 from netmend.diagnose.detectors.axes import SamplesMixed
 from netmend.diagnose.detectors.sequences import LooksAhead, PaddingCounted, TargetsNotNext
-from netmend.diagnose.measures.net_examples import net_run
-from netmend.diagnose.measures.probe_examples import recurrent
+from netmend.diagnose.examples.networks import net_run
+from netmend.diagnose.examples.probes import recurrent
 from netmend.library.layers import RECURRENT
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from netmend.diagnose.detectors.crashed import Crashed
 from netmend.diagnose.detectors.loss_inputs import SilentBroadcast
 from netmend.diagnose.detectors.output_ranges import OutputWidthMismatch
+from netmend.diagnose.examples.curves import trace_of
+from netmend.diagnose.examples.losses import run_of
 from netmend.diagnose.measures.ending import failing_layer, layer_before
 from netmend.diagnose.measures.heads import Head
-from netmend.diagnose.measures.loss_examples import run_of
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
@@ -205,7 +206,7 @@ def _crash(exception: str) -> Trace:
     run = RunFact(
         "example", "train.py", status="failed", exception=exception, exception_site=Site("train.py", 20)
     )
-    return Trace(facts={"run": {"example": run}})
+    return trace_of(run)
 
 
 def _with_batch_axis(case: Case, site: Site | None) -> str:

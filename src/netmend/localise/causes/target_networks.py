@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from netmend.diagnose.detectors.target_networks import TargetFollowsAtOnce, TargetNeverMoves
+from netmend.diagnose.examples.agents import a_world, acted
 from netmend.diagnose.measures.acting import agents, training_world
-from netmend.diagnose.measures.acting_examples import a_world, acted
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, fault, for_symptom
 from netmend.localise.lines.acting_source import model_words, step_call

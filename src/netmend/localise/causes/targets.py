@@ -9,9 +9,9 @@ import numpy as np
 from netmend.diagnose.detectors.constant_answers import ClassCollapse
 from netmend.diagnose.detectors.data_values import TargetBadlyScaled
 from netmend.diagnose.detectors.labels import ClassImbalance, LabelsPermuted, LabelsUnrelated
+from netmend.diagnose.examples.curves import flat, run_with
 from netmend.diagnose.measures.batches import training_samples
 from netmend.diagnose.measures.ending import finished
-from netmend.diagnose.measures.examples import flat, run_with
 from netmend.diagnose.measures.objective import constant_of
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case

@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from netmend.diagnose.detectors.agents import ValuesExplode
+from netmend.diagnose.examples.agents import a_world, acted
 from netmend.diagnose.measures.acting import agents, improved, returns, training_world
-from netmend.diagnose.measures.acting_examples import a_world, acted
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, fault, for_symptom
 from netmend.localise.lines.acting_source import assigned, step_call

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from netmend.diagnose.measures.examples import falling, run_with
+from netmend.diagnose.examples.curves import Part, falling, run_with, trace_of
 from netmend.library.activations import ACTIVATION_LAYERS
 from netmend.vocabulary import (
     Call,
@@ -19,13 +19,12 @@ from netmend.vocabulary import (
     OptimizerFact,
     ParameterFact,
     Pattern,
-    RunFact,
     Site,
     Statistics,
     Table,
     Trace,
 )
-from netmend.vocabulary.facts import KIND_OF_FACT
+from netmend.vocabulary.table import COLUMNS
 
 Value = float | Callable[[int], float]  # constant over the run, or a function of the step
 NAN = float("nan")
@@ -56,37 +55,38 @@ def net_run(
     plain = run_with(curve, constant)
     steps = _full_steps(len(curve))
     modules = _modules(layers, batch)
-    tables = dict(plain.tables)
-    tables["step", "optimizer"] = Table.of("step", "optimizer", {n: (v, 1.0) for n, v in enumerate(curve)})
+    parts: list[Part] = [
+        Table.of("step", "optimizer", {n: (v, 1.0) for n, v in enumerate(curve)}),
+        ModelFact("model", "Sequential", created=Site("train.py", 4)),
+        *modules,
+    ]
     weights = []
     for index, module in enumerate(modules):
-        columns = (activations or {}).get(index, {})
-        tables["activation", module.name] = _activation(module.name, columns, steps)
+        parts.append(_activation(module.name, (activations or {}).get(index, {}), steps))
         for parameter in _parameters(module, gain if isinstance(gain, float) else gain.get(index, 0.58)):
             made = replace(parameter, **(parameters or {}).get(parameter.name, {}))
             weights.append(made)
             size = made.initial.rms or 0.0
             slope = gradients if isinstance(gradients, float) else gradients.get(index, 0.01)
-            tables["gradient", made.name] = _rows("gradient", made.name, steps, (0.0, slope))
-            tables["update", made.name] = _update(made.name, steps, size, ratio)
-            tables["weight", made.name] = _weight(made.name, steps, size, growth, ratio)
+            parts += [
+                _rows("gradient", made.name, steps, (0.0, slope)),
+                _update(made.name, steps, size, ratio),
+                _weight(made.name, steps, size, growth, ratio),
+            ]
     group = GroupFact({"lr": 0.001, **(settings or {})}, tuple(p.name for p in weights))
-    known: list[Fact] = [
-        ModelFact("model", "Sequential", created=Site("train.py", 4)),
-        OptimizerFact("optimizer", optimizer, (group,), Site("train.py", 15), Site("train.py", 22)),
-        RunFact("example", "train.py", steps=len(curve), status="finished"),
-        *modules,
-        *weights,
-        *facts,
-    ]
-    gathered: dict[str, dict[str, Fact]] = {kind: dict(named) for kind, named in plain.facts.items()}
-    for fact in known:
-        gathered.setdefault(KIND_OF_FACT[type(fact)], {})[fact.name] = fact
     calls = tuple(
         Call(what, "optimizer" if what == "step" else "", "", Site("train.py", 18 + place))
         for place, what in enumerate(("zero_grad", "forward", "loss", "backward", "step"))
     )
-    return Trace(gathered, tables, (Pattern(calls, ((0, len(curve) - 1),)),), tuple(events))
+    return trace_of(
+        *parts,
+        OptimizerFact("optimizer", optimizer, (group,), Site("train.py", 15), Site("train.py", 22)),
+        *weights,
+        *facts,
+        Pattern(calls, ((0, len(curve) - 1),)),
+        *events,
+        onto=plain,
+    )
 
 
 def _full_steps(count: int) -> list[int]:
@@ -188,17 +188,8 @@ def _weight(name: str, steps: Sequence[int], size: float, growth: Value, ratio: 
 
 
 def _activation(name: str, columns: Mapping[str, Value], steps: Sequence[int]) -> Table:
-    usual: dict[str, Value] = {
-        "mean": 0.3,
-        "std": 0.5,
-        "rms": 0.6,
-        "minimum": 0.0,
-        "maximum": 2.0,
-        "zero_share": 0.5,
-        "nonfinite": 0.0,
-        "silent_share": 0.02,
-        "saturated_share": 0.05,
-        "sample_spread": 0.7,
-    }
-    row = list((usual | dict(columns)).values())
+    usual = dict(
+        zip(COLUMNS["activation"], (0.3, 0.5, 0.6, 0.0, 2.0, 0.5, 0.0, 0.02, 0.05, 0.7), strict=False)
+    )
+    row: list[Value] = list({**usual, **columns}.values())
     return _rows("activation", name, steps, row)

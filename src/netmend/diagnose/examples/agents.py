@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from netmend.diagnose.measures.examples import flat
+from netmend.diagnose.examples.curves import flat, trace_of
 from netmend.vocabulary import (
     AgentFact,
     ModelFact,
@@ -18,7 +18,7 @@ from netmend.vocabulary import (
     Trace,
     WorldFact,
 )
-from netmend.vocabulary.facts import KIND_OF_FACT, Fact
+from netmend.vocabulary.facts import Fact
 
 WORLD, AGENT = "CartPole-v1@train.py:30", "PPO@train.py:12"
 PROGRAMS = (
@@ -107,9 +107,6 @@ def acted(
         known.append(OptimizerFact("optimizer", "Adam", (), Site(script, 8), Site(script, 50)))
     if not any(isinstance(fact, ModelFact) for fact in facts):
         known.append(ModelFact("q_net", "Sequential", parameters=100, trainable=100))
-    found: dict[str, dict[str, Fact]] = {}
-    for fact in known:
-        found.setdefault(KIND_OF_FACT[type(fact)], {})[fact.name] = fact
     episodes = {40 * (n + 1): (value, 40.0, 1.0, 0.0) for n, value in enumerate(returns or _rising(60))}
     tables = [
         Table.of("episode", WORLD, episodes),
@@ -128,7 +125,7 @@ def acted(
             for n, look in enumerate(looks)
         }
         tables.append(Table.of("agent", AGENT, rows))
-    return Trace(facts=found, tables={(table.kind, table.component): table for table in tables})
+    return trace_of(*known, *tables)
 
 
 def _rising(count: int) -> list[float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from netmend.diagnose.examples.curves import trace_of
 from netmend.vocabulary import (
     BatchPrint,
     Event,
@@ -21,7 +22,6 @@ from netmend.vocabulary import (
     TargetFact,
     Trace,
 )
-from netmend.vocabulary.facts import KIND_OF_FACT
 
 MADE, CALLED, BACKWARD = Site("train.py", 18), Site("train.py", 30), Site("train.py", 31)
 LINEAR = ("AddmmBackward0", "ReluBackward0", "AddmmBackward0")
@@ -117,17 +117,21 @@ def run_of(
         exception_site=CALLED if crashed else None,
     )
     model = ModelFact("model", "Net", called=Site("train.py", 29), created=Site("train.py", 16))
-    facts: dict[str, dict[str, Fact]] = {}
     optimizer = OptimizerFact("optimizer", "SGD", created=Site("train.py", 19))
-    for fact in (run, model, optimizer, *(() if crashed and not operands else (loss,)), *more, targets):
-        if fact is not None:
-            facts.setdefault(KIND_OF_FACT[type(fact)], {})[fact.name] = fact
-    all_tables = {(table.kind, table.component): table for table in tables}
-    if course:
-        rows = {step: (value, constant) for step, value in enumerate(course)}
-        all_tables["progress", name] = Table.of("progress", name, rows)
-    events = (Event(0, "exception", exception or "", site=CALLED),) if crashed else ()
-    return Trace(facts, all_tables, events=events, batches=tuple(batches))
+    return trace_of(
+        run,
+        model,
+        optimizer,
+        None if crashed and not operands else loss,
+        *more,
+        targets,
+        *tables,
+        Table.of("progress", name, {n: (value, constant) for n, value in enumerate(course)})
+        if course
+        else None,
+        Event(0, "exception", exception or "", site=CALLED) if crashed else None,
+        *batches,
+    )
 
 
 def layer(activation: str, *shape: int, order: int = 5, **settings: Any) -> ModuleFact:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from netmend.diagnose.examples.curves import trace_of
 from netmend.vocabulary import FunctionFact, ModuleFact, OptimizerFact, ProbeFact, RunFact, Site, Table, Trace
-from netmend.vocabulary.facts import KIND_OF_FACT, Fact
+from netmend.vocabulary.facts import Fact
 
 MODEL = Site("model.py", 12)
 LINE = Site("model.py", 20)
@@ -17,10 +18,8 @@ def probed(
 ) -> Trace:
     """A run of 100 steps in which one experiment was made on `model`."""
     probe = ProbeFact(f"{what}@model", what, "model", step, values, LINE)
-    facts: dict[str, dict[str, Fact]] = {}
-    for fact in (RunFact("example", "train.py", steps=100, status="finished"), probe, *others):
-        facts.setdefault(KIND_OF_FACT[type(fact)], {})[fact.name] = fact
-    return Trace(facts=facts, tables={(table.kind, table.component): table for table in tables})
+    run = RunFact("example", "train.py", steps=100, status="finished")
+    return trace_of(run, probe, *others, *tables)
 
 
 def mixed(
@@ -66,7 +65,7 @@ def recurrent(others: float = 0.2, **more: Any) -> Trace:
         "loader": 0,
     }
     trace = mixed(others, **(values | more))
-    return Trace(facts={**trace.facts, "module": {layer.name: layer}}, tables=trace.tables)
+    return trace_of(layer, onto=trace)
 
 
 def swapped(

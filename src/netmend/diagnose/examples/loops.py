@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from netmend.diagnose.examples.curves import Part, trace_of
 from netmend.vocabulary import (
     Call,
     Event,
@@ -24,7 +25,6 @@ from netmend.vocabulary import (
     Table,
     Trace,
 )
-from netmend.vocabulary.facts import KIND_OF_FACT
 
 _WORD = re.compile(r"(\w+)(?::([\w.#]+))?(?:=([\w,]+))?(?:@(\d+))?(?:\*(\d+))?")
 
@@ -126,39 +126,40 @@ def optimizer(name: str = "optimizer", kind: str = "SGD", **settings: Any) -> Op
 
 
 def trained(
-    *things: Fact | Table,
+    *things: Fact | Table | Layer,
     loop: Sequence[tuple[str, int]] = (
         ("zero_grad:optimizer forward:model=train,grad backward step:optimizer", 64),
     ),
     losses: Sequence[float] = (),
     events: Sequence[Event] = (),
+    optimised: bool = True,
     **run: Any,
 ) -> Trace:
-    """A run made of facts and tables; with losses (relative to the best constant prediction) it has a course of learning."""
+    """A run made of facts, tables and layers of one model; with an optimiser, unless it is not `optimised`.
+
+    With losses (relative to the best constant prediction) it has a course of learning.
+    """
+    layers = [thing for thing in things if isinstance(thing, Layer)]
+    known = [thing for thing in things if not isinstance(thing, Layer)] + (network(*layers) if layers else [])
+    if optimised and not any(isinstance(thing, OptimizerFact) for thing in known):
+        known.append(optimizer())
     made = patterns(*loop)
     steps = sum(pattern.steps for pattern in made)
-    facts: dict[str, dict[str, Fact]] = {}
-    tables: dict[tuple[str, str], Table] = {}
-    level = dict.fromkeys(range(8), (0.5, 1.0, 0.0, 1.0, 2.0))
-    everything: list[Fact | Table] = [
+    stepped = next((call.component for pattern in made for call in pattern.calls if call.what == "step"), "")
+    parts: list[Part] = [
         RunFact("example", "train.py", steps=steps, **{"status": "finished", **run}),
-        Table.of("step", next((c.component for p in made for c in p.calls if c.what == "step"), ""), level),
-        *things,
+        Table.of("step", stepped, dict.fromkeys(range(8), (0.5, 1.0, 0.0, 1.0, 2.0))),
+        *known,
     ]
     if losses:
         name = "cross_entropy@train.py:12"
         every = max(1, steps // len(losses))
         rows = {index * every: (value, 1.0) for index, value in enumerate(losses)}
-        everything += [
+        parts += [
             LossFact(name, "cross_entropy", "module", backward=Site("train.py", 12)),
             Table.of("progress", name, rows),
         ]
-    for thing in everything:
-        if isinstance(thing, Table):
-            tables[thing.kind, thing.component] = thing
-        else:
-            facts.setdefault(KIND_OF_FACT[type(thing)], {})[thing.name] = thing
-    return Trace(facts=facts, tables=tables, patterns=made, events=tuple(events))
+    return trace_of(*parts, *made, *events)
 
 
 def without(layer: Layer, **changes: Any) -> Layer:

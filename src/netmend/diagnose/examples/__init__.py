@@ -1,0 +1,1 @@
+"""Small literal runs, for the examples of detectors and causes and for tests."""
