@@ -42,7 +42,7 @@ def concerned(rules: Iterable[StaticRule], *texts: str) -> list[StaticRule]:
     ]
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _present(rules: tuple[StaticRule, ...], text: str) -> frozenset[str]:
     """The triggers, and the needed texts, that a text holds; kept, as many programs import the same files.
 

@@ -11,11 +11,12 @@ from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.history import STORE, Event, common_loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, options, resolved
-from netmend.program.meaning.best_so_far import comparisons, kept_name, own_nodes, start_of, words_of
+from netmend.program.meaning.best_so_far import best_comparisons, kept_name, scopes_of, start_of, words_of
 from netmend.program.meaning.loss_sums import adds_losses, is_negated, values_compared
 from netmend.program.meaning.optimisers import steps
 from netmend.program.meaning.roles import MODEL, role
 from netmend.program.text.edits import insert_before, wrap
+from netmend.program.text.queries import own_nodes
 from netmend.vocabulary.finding import Finding, Fix, Related
 
 STATE_HEAD = "import copy\nimport torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nbest, state = 0, None\n"
@@ -277,20 +278,20 @@ class BestStartsAtZero(StaticRule):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for scope in ast.walk(program.tree):
-            if not isinstance(scope, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                continue
-            nodes = list(ast.walk(scope)) if isinstance(scope, ast.ClassDef) else list(own_nodes(scope))
-            for branch in (node for node in nodes if isinstance(node, ast.If)):
-                for compare in comparisons(branch.test):
-                    left, right = compare.left, compare.comparators[0]
-                    for best, now in ((left, right), (right, left)):
-                        start = start_of(program, scope, nodes, branch, best, now)
-                        is_loss = isinstance(compare.ops[0], ast.Lt) == (now is left)
-                        if start is not None and _is_hopeless(
-                            program, branch, compare, best, now, start, is_loss
-                        ):
-                            yield self._found(program, branch, start, is_loss)
+        members: dict[ast.AST, list[ast.AST]] = {}
+        for branch, compare in best_comparisons(program):
+            for scope in scopes_of(program, branch):
+                if scope not in members:
+                    is_class = isinstance(scope, ast.ClassDef)
+                    members[scope] = list(ast.walk(scope) if is_class else own_nodes(scope))
+                left, right = compare.left, compare.comparators[0]
+                for best, now in ((left, right), (right, left)):
+                    start = start_of(program, scope, members[scope], branch, best, now)
+                    is_loss = isinstance(compare.ops[0], ast.Lt) == (now is left)
+                    if start is not None and _is_hopeless(
+                        program, branch, compare, best, now, start, is_loss
+                    ):
+                        yield self._found(program, branch, start, is_loss)
 
     def _found(self, program: Program, branch: ast.If, start: ast.expr, is_loss: bool) -> Finding:
         what, side, text = ("loss", "below", 'float("inf")') if is_loss else ("score", "above", "0.0")

@@ -179,7 +179,7 @@ class MethodNotCalled(StaticRule):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for node in ast.walk(program.tree):
+        for node in program.nodes:
             if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Attribute):
                 continue
             method = node.value

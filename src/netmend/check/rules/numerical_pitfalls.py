@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
-from netmend.program.engine.names import aliases
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Operation, Value, constant, resolved
 from netmend.program.meaning.gradient_cuts import is_computed
@@ -222,8 +221,8 @@ class ComparedWithNan(StaticRule):
     )
 
     def check(self, program: Program) -> Iterator[Finding]:
-        known = aliases(program.tree)
-        for node in ast.walk(program.tree):
+        known = program.aliases
+        for node in program.nodes:
             if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], _SIGNS):
                 continue
             sides = (node.left, node.comparators[0])

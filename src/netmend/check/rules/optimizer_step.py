@@ -197,7 +197,7 @@ def _is_clear(program: Program) -> bool:
         for module in (program.module, *(program.module_of(event.node) for event in backward_calls(program)))
     }
     return not any(isinstance(node, ast.Attribute) and node.attr in ("grad", "step") and not _is_called(program, node)
-                   for module in modules.values() for node in ast.walk(module.tree))  # fmt: skip
+                   for module in modules.values() for node in module.nodes)  # fmt: skip
 
 
 def _is_called(program: Program, node: ast.Attribute) -> bool:

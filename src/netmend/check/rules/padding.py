@@ -204,7 +204,7 @@ def _last_real_step(program: Program, unpacked: ast.AST, last: ast.AST, axis: in
     lengths = target.elts[1] if isinstance(target, ast.Tuple) and len(target.elts) == 2 else None
     imported = any(
         isinstance(node, ast.Import) and any(name.name == "torch" and not name.asname for name in node.names)
-        for node in ast.walk(program.tree)
+        for node in program.nodes
     )
     is_first = isinstance(last, ast.Subscript) and isinstance(last.value, ast.Name) and _is_plain(last, axis)
     if (
@@ -214,7 +214,7 @@ def _last_real_step(program: Program, unpacked: ast.AST, last: ast.AST, axis: in
         or not is_first
     ):
         return None
-    used = {node.id for node in ast.walk(program.tree) if isinstance(node, ast.Name)}
+    used = {node.id for node in program.nodes if isinstance(node, ast.Name)}
     if lengths.id == "_" and "sizes" in used:
         return None
     name = "sizes" if lengths.id == "_" else lengths.id

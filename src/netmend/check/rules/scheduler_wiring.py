@@ -132,7 +132,7 @@ class SchedulerNeverStepped(StaticRule):
     def _is_idle(self, program: Program, name: str, seen: frozenset[str] = frozenset()) -> bool:
         """Is a name mentioned in no way that could step it?"""
         seen |= {name}
-        for node in ast.walk(program.tree):
+        for node in program.nodes:
             if isinstance(node, ast.Constant) and node.value == name:
                 return False
             if isinstance(node, ast.keyword) and node.arg == name and _name_of(node.value) not in seen:

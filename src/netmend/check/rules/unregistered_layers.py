@@ -222,7 +222,7 @@ def _makes_tensor(call: Call) -> bool:
 
 def _is_used_by_hand(program: Program, name: str) -> bool:
     """Is it given to an optimiser, or to anything that may be one, or listed, or made a parameter later?"""
-    for node in ast.walk(program.tree):
+    for node in program.nodes:
         if isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Call | ast.keyword):
             for child in ast.iter_child_nodes(node):
                 if (

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from netmend.program.engine.expressions import canonical
 
 
-def aliases(tree: ast.Module) -> dict[str, str]:
+def aliases(nodes: Iterable[ast.AST]) -> dict[str, str]:
     """What imported names stand for, wherever in the file they are imported; relative imports are left out."""
     found: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.asname:
@@ -26,19 +26,17 @@ def aliases(tree: ast.Module) -> dict[str, str]:
     return found
 
 
-def references(tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
-    """Every whole dotted name that starts at an import: `(node of F.relu, "torch.nn.functional.relu")`."""
-    known = aliases(tree)
-    waiting: list[ast.AST] = [tree]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Attribute | ast.Name):
-            name = _dotted(node)
-            first, _, rest = name.partition(".")
-            if first in known:
-                yield node, canonical(f"{known[first]}.{rest}" if rest else known[first])
-                continue
-        waiting.extend(ast.iter_child_nodes(node))
+def references(nodes: Iterable[ast.AST], known: dict[str, str]) -> Iterator[tuple[ast.AST, str]]:
+    """Every whole dotted name that starts at an import: `(node of F.relu, "torch.nn.functional.relu")`; outer nodes come first."""
+    parts: set[int] = set()  # of a longer name
+    for node in nodes:
+        if not isinstance(node, ast.Attribute | ast.Name):
+            continue
+        first, _, rest = ("" if id(node) in parts else _dotted(node)).partition(".")
+        if first in known:
+            yield node, canonical(f"{known[first]}.{rest}" if rest else known[first])
+        if isinstance(node, ast.Attribute) and (first in known or id(node) in parts):
+            parts.add(id(node.value))
 
 
 def _dotted(node: ast.AST) -> str:

@@ -11,7 +11,7 @@ from netmend.program.engine.definitions import make_class
 from netmend.program.engine.entries import Entry, evaluate_entries, top_level_classes
 from netmend.program.engine.history import CALL, Event, Loop, Part
 from netmend.program.engine.machine import Machine
-from netmend.program.engine.names import references
+from netmend.program.engine.names import aliases, references
 from netmend.program.engine.project import Project
 from netmend.program.engine.scope import ModuleFile
 from netmend.program.engine.values import Call, Class, Instance
@@ -89,10 +89,20 @@ class Program:
         self.entries  # noqa: B018 - makes them
         return self.machine.made.get(id(cls.definition), [])
 
+    @property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of the file."""
+        return self.module.nodes
+
+    @cached_property
+    def aliases(self) -> dict[str, str]:
+        """What imported names stand for."""
+        return aliases(self.nodes)
+
     @cached_property
     def references(self) -> tuple[tuple[ast.AST, str], ...]:
         """Every name or dotted name of a library in the text, with its qualified name, without evaluating anything."""
-        return tuple(references(self.tree))
+        return tuple(references(self.nodes, self.aliases))
 
     def entry_of(self, event: Event | Part) -> Entry:
         block = event.block

@@ -61,6 +61,7 @@ class Project:
         # By importing file: where a project file was looked for in vain.
         self.missed: dict[str, set[str]] = {}
         self._found: dict[tuple[str, int, str], str | None] = {}
+        self._texts: dict[str, tuple[str, list[str]] | None] = {}
         self._indices: dict[str, tuple[ast.Module, dict[str, list[ast.stmt]]]] = {}
 
     def index(self, path: str, tree: ast.Module) -> dict[str, list[ast.stmt]]:
@@ -148,20 +149,30 @@ class Project:
         self._imported.keep(path, parsed)
         return parsed
 
+    def imported(self, path: str) -> tuple[str, list[str]] | None:
+        """The text of a project file and the project files that it imports; kept longer than its tree."""
+        if path not in self._texts:
+            parsed = self.parse(path)
+            if len(self._texts) > _MOST_INDICES:
+                self._texts.pop(next(iter(self._texts)))
+            self._texts[path] = (parsed[1], _imports(self, path, parsed[0].body)) if parsed is not None else None
+        else:
+            self._texts[path] = self._texts.pop(path)
+        return self._texts[path]
+
 
 def imported_texts(project: Project, path: str, tree: ast.Module) -> dict[str, str]:
     """The texts of the project files that a program imports, and of those that they import, by path."""
     texts: dict[str, str] = {}
     seen = {path}
-    waiting = [(path, tree)]
+    waiting = [_imports(project, path, tree.body)]
     while waiting and len(texts) < _MOST_TEXTS:
-        file, inside = waiting.pop(0)
-        for found in _imports(project, file, inside.body):
-            parsed = project.parse(found) if found not in seen else None
+        for found in waiting.pop(0):
+            imported = project.imported(found) if found not in seen else None
             seen.add(found)
-            if parsed is not None:
-                texts[found] = parsed[1]
-                waiting.append((found, parsed[0]))
+            if imported is not None:
+                texts[found] = imported[0]
+                waiting.append(imported[1])
     return texts
 
 

@@ -7,19 +7,26 @@ import re
 from collections.abc import Iterator
 
 from netmend.program.engine.program import Program
+from netmend.program.text.queries import Function
 
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 BEST = frozenset(("best", "min", "lowest", "smallest", "max", "highest", "largest"))
 
 
-def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
-    """Nodes of a scope without those of functions and classes inside."""
-    waiting = [scope]
-    while waiting:
-        for node in ast.iter_child_nodes(waiting.pop()):
-            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
-                yield node
-                waiting.append(node)
+def best_comparisons(program: Program) -> Iterator[tuple[ast.If, ast.Compare]]:
+    """Where something is compared with what is called the best so far."""
+    for branch in program.nodes:
+        for compare in comparisons(branch.test) if isinstance(branch, ast.If) else ():
+            if any(words_of(kept_name(side)) & BEST for side in (compare.left, compare.comparators[0])):
+                yield branch, compare
+
+
+def scopes_of(program: Program, branch: ast.If) -> Iterator[ast.AST]:
+    """What a branch may find its variables in: its function or module, and the classes around it."""
+    around = [
+        node for node in program.above(branch) if isinstance(node, ast.Module | Function | ast.ClassDef)
+    ]
+    return (node for node in around if node is around[0] or isinstance(node, ast.ClassDef))
 
 
 def comparisons(test: ast.expr) -> Iterator[ast.Compare]:
@@ -46,12 +53,11 @@ def start_of(
     if not isinstance(best, ast.Name | ast.Attribute) or not words_of(best) & BEST:
         return None
     name = best.attr if isinstance(best, ast.Attribute) else best.id
-    everything = list(ast.walk(program.tree))
-    if any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in everything):
+    if any(isinstance(node, ast.Global | ast.Nonlocal) and name in node.names for node in program.nodes):
         return None
     stores = [
         node
-        for node in (everything if in_class else nodes)
+        for node in (program.nodes if in_class else nodes)
         if isinstance(node, type(best))
         and not isinstance(node.ctx, ast.Load)
         and name == (node.attr if isinstance(node, ast.Attribute) else node.id)

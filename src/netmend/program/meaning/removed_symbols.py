@@ -155,7 +155,7 @@ def _names(program: Program) -> Iterator[Use]:
 
 def _imports(program: Program) -> Iterator[Use]:
     """`from torch import lstsq` fails by itself, used or not."""
-    for statement in ast.walk(program.tree):
+    for statement in program.nodes:
         if not isinstance(statement, ast.ImportFrom) or not statement.module or statement.level:
             continue
         module = re.sub(r"^(tensorflow|tensorflow\.python)\.keras", "keras", statement.module)

@@ -110,6 +110,6 @@ def unseen_calls(program: Program) -> frozenset[str]:
     seen = {id(event.node) for event in program.calls}
     return frozenset(
         node.func.attr
-        for node in ast.walk(program.tree)
+        for node in program.nodes
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and id(node) not in seen
     )
