@@ -155,7 +155,9 @@ class Project:
             parsed = self.parse(path)
             if len(self._texts) > _MOST_INDICES:
                 self._texts.pop(next(iter(self._texts)))
-            self._texts[path] = (parsed[1], _imports(self, path, parsed[0].body)) if parsed is not None else None
+            self._texts[path] = (
+                (parsed[1], _imports(self, path, parsed[0].body)) if parsed is not None else None
+            )
         else:
             self._texts[path] = self._texts.pop(path)
         return self._texts[path]
