@@ -9,6 +9,7 @@ from netmend.program.engine.history import Body, Event, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Either, Element, Unknown, Value, resolved
 from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, layer_name, operation, origins
+from netmend.program.meaning.uses import operations
 from netmend.vocabulary.finding import Finding
 
 HEAD = f"""{TORCH}{NET_CLASS}\
@@ -53,11 +54,8 @@ class ExponentialAfterExponential(StaticRule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         reported: set[int] = set()
-        for event in program.calls:
-            op = operation(event.call)
-            if op is None or op.name != "exp" or op.input is None or event.node is None:
-                continue
-            if id(event.node) in reported:
+        for op, event in operations(program, "exp"):
+            if op.input is None or event.node is None or id(event.node) in reported:
                 continue
             if _follows(op.input) or _in_loop_over_layers(event, op.input):
                 reported.add(id(event.node))

@@ -16,6 +16,7 @@ from netmend.program.meaning.losses import losses
 from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, operation, origins
 from netmend.program.meaning.tensors import is_tensor
 from netmend.program.meaning.test_code import is_test_code
+from netmend.program.meaning.uses import operations
 from netmend.program.text.edits import replace, wrap
 from netmend.vocabulary.finding import Finding, Fix
 
@@ -208,12 +209,9 @@ class DoubleMeetsFloat(StaticRule):
             or "torch.float64)" in program.text
         ):
             return
-        for event in program.calls:
-            op = operation(event.call)
+        for op, _ in operations(program, *LINEAR_MAPS):
             if (
-                op is None
-                or op.layer is None
-                or op.name not in LINEAR_MAPS
+                op.layer is None
                 or not op.layer.qualified.startswith("torch.nn.")
                 or "dtype" in op.layer.keywords
                 or op.layer.open
@@ -294,23 +292,17 @@ class WrongTypeOfInput(StaticRule):
     def check(self, program: Program) -> Iterator[Finding]:
         if is_test_code(program):
             return
+        for op, _ in operations(program, "embedding", "one_hot"):
+            if _is_of_torch(op.layer or op.value) and dtype(op.input) in _FLOATS:
+                text = f"{op.name} takes integers but gets floats; convert with .long()."
+                yield self.finding(program, op.node, text)
+        for op, _ in operations(program, *LINEAR_MAPS):
+            if op.layer is not None and _is_of_torch(op.layer) and _is_no_tensor(op.input):
+                text = "A layer takes tensors; convert with torch.as_tensor(…, dtype=torch.float32)."
+                yield self.finding(program, op.node, text)
         for event in program.calls:
-            call = event.call
-            op = operation(call)
-            if call is None:
-                continue
-            if op is not None and op.name in ("embedding", "one_hot") and _is_of_torch(op.layer or call):
-                if dtype(op.input) in _FLOATS:
-                    text = f"{op.name} takes integers but gets floats; convert with .long()."
-                    yield self.finding(program, op.node, text)
-            elif (
-                op is not None and op.layer is not None and op.name in LINEAR_MAPS and _is_of_torch(op.layer)
-            ):
-                if _is_no_tensor(op.input):
-                    text = "A layer takes tensors; convert with torch.as_tensor(…, dtype=torch.float32)."
-                    yield self.finding(program, op.node, text)
-            elif call.qualified.startswith("torch.nn."):
-                yield from self._weights(program, call)
+            if event.call is not None and event.call.qualified.startswith("torch.nn."):
+                yield from self._weights(program, event.call)
         yield from self._targets(program)
 
     def _weights(self, program: Program, call: Call) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from netmend.program.meaning.operations import LINEAR_MAPS, Op, operation
 from netmend.program.meaning.signed_terms import signed_terms
 from netmend.program.meaning.training import backward_calls
 from netmend.program.meaning.training_steps import loss_of
+from netmend.program.meaning.uses import operations
 from netmend.program.meaning.value_ranges import is_centred, range_of
 from netmend.vocabulary.finding import Finding, Fix
 
@@ -138,10 +139,7 @@ class OneSidedOutput(StaticRule):
 def _before_log_softmax(program: Program) -> Iterator[Op]:
     """A ReLU straight after a layer whose scores `log_softmax` is given: no loss need be seen, it is made for one."""
     seen: set[int] = set()
-    for event in program.calls:
-        op = operation(event.value)
-        if op is None or op.name != "log_softmax":
-            continue
+    for op, _ in operations(program, "log_softmax"):
         for last in ends_in(op.input, _NEVER_NEGATIVE):
             scores = ends_in(last.input, LINEAR_MAPS, PLAIN)
             if scores and id(last.node) not in seen:

@@ -24,6 +24,7 @@ from netmend.program.engine.values import (
 from netmend.program.meaning.heads import PLAIN, ends_in, heads, loss_uses, width, with_argument
 from netmend.program.meaning.loss_shapes import LossShapes
 from netmend.program.meaning.operations import Op, operation
+from netmend.program.meaning.uses import operations
 from netmend.vocabulary.finding import Finding, Fix
 
 ONE_HEAD = f"""{TORCH_F}
@@ -66,9 +67,8 @@ class SoftmaxOverOne(StaticRule):
         shapes: LossShapes | None = None
         outputs: set[int] | None = None
         told: set[int] = set()
-        for event in program.calls:
-            op = operation(event.value) if isinstance(event.value, Call) else None
-            if op is None or op.name not in ("softmax", "log_softmax") or not _ends_in_one(op.input):
+        for op, _ in operations(program, "softmax", "log_softmax"):
+            if not _ends_in_one(op.input):
                 continue
             axis = constant(op.option("dim", 0))
             if axis == 1:
@@ -198,11 +198,8 @@ class SoftmaxOverBatch(StaticRule):
     def _scores_of_pairs(self, program: Program) -> Iterator[Finding]:
         """Attention: the first axis of what `torch.bmm` gives is that of the samples, wherever they came from."""
         seen: set[int] = set()
-        for event in program.calls:
-            op = operation(event.call)
-            if op is None or op.name not in ("softmax", "log_softmax") or op.input is None:
-                continue
-            if constant(op.option("dim", 0)) != 0 or id(op.node) in seen:
+        for op, _ in operations(program, "softmax", "log_softmax"):
+            if op.input is None or constant(op.option("dim", 0)) != 0 or id(op.node) in seen:
                 continue
             if _is_batch_of_scores(op.input):
                 seen.add(id(op.node))
@@ -273,9 +270,8 @@ class SoftmaxWithoutDim(StaticRule):
     def check(self, program: Program) -> Iterator[Finding]:
         shapes: LossShapes | None = None
         three: set[int] | None = None
-        for event in program.calls:
-            op = operation(event.value) if isinstance(event.value, Call) else None
-            if op is None or op.name not in ("softmax", "log_softmax", "softmin") or _is_told(op):
+        for op, _ in operations(program, "softmax", "log_softmax", "softmin"):
+            if _is_told(op):
                 continue
             shapes = shapes or LossShapes(program)
             shape = shapes.of(op.input)

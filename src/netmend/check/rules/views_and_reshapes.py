@@ -15,6 +15,7 @@ from netmend.program.meaning.operations import ACTIVATIONS, Op, operation
 from netmend.program.meaning.paths import UNCHANGED, paths, previous
 from netmend.program.meaning.shapes import Shapes, shapes
 from netmend.program.meaning.sizes import Shape, whole_number, width
+from netmend.program.meaning.uses import operations
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
@@ -60,12 +61,8 @@ class ViewAsTranspose(StaticRule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         known = shapes(program)
-        for event in program.calls:
-            call = event.call
-            if call is None or call.result is not None:
-                continue
-            op = operation(call)
-            if op is None or op.name not in ("view", "reshape") or op.input is None:
+        for op, event in operations(program, "view", "reshape"):
+            if op.value.result is not None or op.input is None:
                 continue
             wanted = sizes_given(op)
             if wanted is None or len(wanted) < 2:
@@ -74,7 +71,7 @@ class ViewAsTranspose(StaticRule):
             if not _is_swapped(order, wanted) and not _is_swapped_shape(known.of(op.input), wanted):
                 continue
             if not _is_cut_again(program, op):
-                yield self.finding(program, call.node or event.node, fix=_fix(program, op, order))
+                yield self.finding(program, op.value.node or event.node, fix=_fix(program, op, order))
 
 
 def _is_cut_again(program: Program, op: Op) -> bool:

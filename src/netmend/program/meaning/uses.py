@@ -5,7 +5,7 @@ from __future__ import annotations
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import WRAPPERS, Call, Collection, Element, Operation, Value, resolved
-from netmend.program.meaning.operations import parts_of
+from netmend.program.meaning.operations import Op, operation, parts_of
 from netmend.program.meaning.remember import once
 
 
@@ -54,6 +54,21 @@ def contents(program: Program, collection: Collection) -> list[Value]:
             if not isinstance(inner, Collection):
                 added.append(inner)
     return [*collection.items, *added]
+
+
+def operations(program: Program, *names: str) -> list[tuple[Op, Event]]:
+    """The tensor operations of some names, each with its event."""
+    return [found for name in names for found in _by_name(program).get(name, ())]
+
+
+@once
+def _by_name(program: Program) -> dict[str, list[tuple[Op, Event]]]:
+    found: dict[str, list[tuple[Op, Event]]] = {}
+    for event in program.calls:
+        op = operation(event.value)
+        if op is not None:
+            found.setdefault(op.name, []).append((op, event))
+    return found
 
 
 @once
