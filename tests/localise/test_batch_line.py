@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from netmend.localise.case import Case
-from netmend.localise.lines.batch_line import batch_size_line
+from netmend.localise.lines.data_lines import batch_size_line
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import LoaderFact, ModelFact, Site, Trace
 

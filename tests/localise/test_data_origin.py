@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from netmend.localise.case import Case
-from netmend.localise.lines.data_origin import input_origin, loader_site, target_origin
+from netmend.localise.lines.data_lines import input_origin, loader_site, target_origin
 from netmend.localise.lines.epoch_loop import epoch_loop
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Call, LossFact, ModelFact, Pattern, Site, Trace

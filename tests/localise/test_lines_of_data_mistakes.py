@@ -9,10 +9,14 @@ import pytest
 from netmend.diagnose.examples.losses import given, run_of, wanted
 from netmend.localise.case import Case
 from netmend.localise.causes.targets import LabelsDoNotBelong
-from netmend.localise.lines.added_term import added_term_line
-from netmend.localise.lines.data_origin import prepared_in_loop
-from netmend.localise.lines.label_line import labels_moved, rewritten_argument
-from netmend.localise.lines.split_line import dataset_line, several_loaders
+from netmend.localise.lines.data_lines import (
+    dataset_line,
+    labels_moved,
+    prepared_in_loop,
+    rewritten_argument,
+    several_loaders,
+)
+from netmend.localise.lines.objective_terms import added_term_line
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Call, LossFact, ModelFact, Pattern, Site, Trace
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from netmend.localise.case import Case
-from netmend.localise.lines.data_origin import input_origin
+from netmend.localise.lines.data_lines import input_origin
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import ModelFact, Site, Trace
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netmend.localise.lines.schedule_lines import returned_factor, set_by_hand
+from netmend.localise.lines.rates import returned_factor, set_by_hand
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 

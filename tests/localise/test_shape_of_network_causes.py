@@ -20,8 +20,8 @@ from netmend.localise.case import Case
 from netmend.localise.causes.inputs import InputsNotNormalised
 from netmend.localise.causes.regularisation import RegularisationTooStrong
 from netmend.localise.causes.targets import ClassesUnbalanced, LabelsDoNotBelong
-from netmend.localise.lines.hidden_exponentials import hidden_exponentials
-from netmend.localise.lines.init_lines import CONSTANT, init_line
+from netmend.localise.lines.head_lines import hidden_exponentials
+from netmend.localise.lines.initialisers import CONSTANT, init_line
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import LossFact, ModuleFact, Site, Statistics, Symptom, Trace
 

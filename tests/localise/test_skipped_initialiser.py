@@ -10,7 +10,7 @@ import pytest
 from netmend.diagnose.detectors.initialisers import ConstantParameters
 from netmend.localise.case import Case
 from netmend.localise.causes.initial_weights import CallMissing
-from netmend.localise.lines.skipped_initialiser import Held, initialiser_of
+from netmend.localise.lines.initialisers import Held, initialiser_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import ProbeFact
 

@@ -8,12 +8,9 @@ import pytest
 
 from netmend.diagnose.examples.agents import a_world, acted
 from netmend.localise import diagnose
-from netmend.localise.lines.acting_source import kept, step_call
-from netmend.localise.lines.agent_lines import learning_guard
+from netmend.localise.lines.acting_source import kept, standstill, step_call
+from netmend.localise.lines.agent_lines import copied_again, learning_guard, lowered_likelihood
 from netmend.localise.lines.bootstrap_source import bootstraps
-from netmend.localise.lines.copied_weights import copied_again
-from netmend.localise.lines.policy_sign import lowered_likelihood
-from netmend.localise.lines.stored_steps import standstill
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import ModelFact, OptimizerFact, RunFact, Site, Trace
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.changes.case import Case
-from netmend.localise.lines.init_lines import CONSTANT, RANDOM, SCALING
+from netmend.localise.lines.initialisers import CONSTANT, RANDOM, SCALING
 from netmend.program.source.writing import delete_statement, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name

@@ -22,8 +22,7 @@ from netmend.localise.cause import (
     for_symptom,
 )
 from netmend.localise.effects import NOT_LEARNING
-from netmend.localise.lines.batch_line import batch_size_line
-from netmend.localise.lines.data_origin import loader_site
+from netmend.localise.lines.data_lines import batch_size_line, loader_site
 from netmend.localise.lines.follow import argument_origin
 from netmend.program.text.queries import last_name, site_of
 from netmend.program.text.sources import Sources

@@ -10,10 +10,9 @@ from netmend.diagnose.examples.agents import a_world, acted
 from netmend.diagnose.measures.acting import agents, improved, returns, training_world
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
-from netmend.localise.lines.acting_source import StepCall, kept, step_call
+from netmend.localise.lines.acting_source import Standstill, StepCall, kept, standstill, step_call
 from netmend.localise.lines.agent_lines import method_of, returned_line
 from netmend.localise.lines.bootstrap_source import bootstraps
-from netmend.localise.lines.stored_steps import Standstill, standstill
 from netmend.program.text.queries import inside, last_name, names_in, site_of
 from netmend.unit import Run, convention
 from netmend.vocabulary import Evidence, Fault, ModelFact, Site, Symptom, WorldFact

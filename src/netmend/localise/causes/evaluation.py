@@ -11,9 +11,15 @@ from netmend.diagnose.measures.batches import features
 from netmend.diagnose.measures.objective import evaluations, objective
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, fault, for_symptom
-from netmend.localise.lines.data_origin import evaluated_origin, input_origin, prepared_in_loop
+from netmend.localise.lines.data_lines import (
+    dataset_line,
+    evaluated_origin,
+    input_origin,
+    prepared_in_loop,
+    several_loaders,
+    split_line,
+)
 from netmend.localise.lines.head_lines import text_at
-from netmend.localise.lines.split_line import dataset_line, several_loaders, split_line
 from netmend.localise.outcome import level
 from netmend.unit import convention, exact
 from netmend.vocabulary import Evidence, Fault, Site, Symptom

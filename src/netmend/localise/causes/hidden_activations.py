@@ -13,7 +13,7 @@ from netmend.diagnose.measures.heads import minimised
 from netmend.library.losses import LIKELIHOODS
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, Cause, fault, for_symptom
-from netmend.localise.lines.hidden_exponentials import hidden_exponentials
+from netmend.localise.lines.head_lines import hidden_exponentials
 from netmend.localise.outcome import harm, level, relief, rivals
 from netmend.program.direct_connection import fed_by, handed_on
 from netmend.unit import convention

@@ -14,8 +14,15 @@ from netmend.library.activations import SQUASHING
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.effects import ANY, outcome
-from netmend.localise.lines.init_lines import CONSTANT, RANDOM, SCALING, init_line
-from netmend.localise.lines.skipped_initialiser import Held, Initialiser, initialiser_of
+from netmend.localise.lines.initialisers import (
+    CONSTANT,
+    RANDOM,
+    SCALING,
+    Held,
+    Initialiser,
+    init_line,
+    initialiser_of,
+)
 from netmend.localise.outcome import harm, relief
 from netmend.unit import Run, convention
 from netmend.vocabulary import Evidence, Fault, ModuleFact, ParameterFact, Statistics, Symptom, Trace

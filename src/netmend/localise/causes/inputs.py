@@ -22,7 +22,7 @@ from netmend.localise.cause import (
     fault,
     for_symptom,
 )
-from netmend.localise.lines.data_origin import input_origin, target_origin
+from netmend.localise.lines.data_lines import input_origin, target_origin
 from netmend.localise.outcome import hardly_trained
 from netmend.program.text.queries import last_name, site_of
 from netmend.unit import convention

@@ -15,9 +15,9 @@ from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, fault, for_symptom
 from netmend.localise.effects import STUCK
-from netmend.localise.lines.added_term import added_term_line
 from netmend.localise.lines.follow import value_origin
 from netmend.localise.lines.head_lines import head_of, last_layer, objective_line, result_line, text_at
+from netmend.localise.lines.objective_terms import added_term_line
 from netmend.localise.outcome import harm
 from netmend.program.text.queries import last_name
 from netmend.unit import Run

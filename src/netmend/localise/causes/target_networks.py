@@ -12,9 +12,8 @@ from netmend.diagnose.measures.acting import agents, training_world
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, fault, for_symptom
 from netmend.localise.lines.acting_source import model_words, step_call
-from netmend.localise.lines.agent_lines import made_line, setting_line, target_updates
+from netmend.localise.lines.agent_lines import copied_again, made_line, setting_line, target_updates
 from netmend.localise.lines.bootstrap_source import bootstraps
-from netmend.localise.lines.copied_weights import copied_again
 from netmend.localise.lines.follow import value_origin
 from netmend.program.text.queries import inside, last_name, site_of
 from netmend.vocabulary import AgentFact, Evidence, Fault, Site, Symptom, WorldFact

@@ -17,9 +17,14 @@ from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.effects import STUCK
-from netmend.localise.lines.data_origin import loader_site, target_origin
+from netmend.localise.lines.data_lines import (
+    label_line,
+    labels_moved,
+    loader_site,
+    rewritten_argument,
+    target_origin,
+)
 from netmend.localise.lines.head_lines import text_at
-from netmend.localise.lines.label_line import label_line, labels_moved, rewritten_argument
 from netmend.localise.outcome import hardly_trained, level, rivals
 from netmend.unit import convention
 from netmend.vocabulary import Evidence, Fault, Site, Symptom, Trace

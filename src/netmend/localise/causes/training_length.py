@@ -13,7 +13,7 @@ from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.progress import times_longer
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, Accusation, Cause, accuses, fault, for_symptom
-from netmend.localise.lines.data_origin import input_origin
+from netmend.localise.lines.data_lines import input_origin
 from netmend.localise.lines.epoch_loop import epoch_loop
 from netmend.localise.outcome import LEARNED, level
 from netmend.unit import convention

@@ -11,9 +11,9 @@ from netmend.diagnose.measures.acting import agents, improved, returns, training
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, fault, for_symptom
 from netmend.localise.lines.acting_source import assigned, step_call
+from netmend.localise.lines.agent_lines import lowered_likelihood
 from netmend.localise.lines.bootstrap_source import Bootstrap, bootstraps
 from netmend.localise.lines.head_lines import text_at
-from netmend.localise.lines.policy_sign import lowered_likelihood
 from netmend.program.text.queries import inside, last_name, names_in, site_of
 from netmend.unit import Run, convention
 from netmend.vocabulary import Evidence, Fault, ModelFact, Site, Symptom, WorldFact

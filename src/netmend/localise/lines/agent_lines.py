@@ -1,13 +1,16 @@
-"""Lines of agents and environments in the user's source: settings, reward functions, guards before learning, target updates."""
+"""Lines of agents in the user's source: settings, reward functions, guards before learning, updates of targets, the sign of a policy's loss."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.localise.lines.acting_source import assigned
+from netmend.localise.lines.bootstrap_source import scopes
 from netmend.localise.lines.follow import argument_origin, value_origin
-from netmend.program.text.queries import Function, inside, last_name, names_in, site_of
+from netmend.program.text.queries import Function, children, inside, last_name, names_in, own_nodes, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import AgentFact, Site, WorldFact
 
@@ -202,3 +205,135 @@ def made_line(sources: Sources, near: str, name: str) -> Site | None:
                     if any(last_name(part) == last for part in parts):
                         return site_of(file, node)
     return None
+
+
+_MOST_CALLERS = 6
+_COPYING = {
+    "load_state_dict", "copy_", "lerp_", "mul_", "add_", "deepcopy", "vector_to_parameters", "_foreach_lerp_", "_foreach_mul_", "update_parameters",
+}  # fmt: skip
+_OVER_WEIGHTS = {"parameters", "named_parameters", "state_dict", "buffers", "modules"}
+_CALLED_BY_LIBRARIES = ("__", "on_", "training_", "optimizer_")
+
+
+def copied_again(sources: Sources, near: str) -> bool:
+    """Whether a line that may copy weights lies in a loop, or in a function that is called in one or by who knows whom."""
+    return any(_again(sources, near, site) for file in sources.files(near) for site in _copies(sources, file))
+
+
+def _copies(sources: Sources, file: str) -> Iterator[Site]:
+    for node in sources.nodes(file):
+        is_data = isinstance(node, ast.Assign) and any(
+            isinstance(target, ast.Attribute) and target.attr == "data" for target in node.targets
+        )
+        if is_data or (isinstance(node, ast.Call) and last_name(node.func) in _COPYING):
+            yield site_of(file, node)  # type: ignore[arg-type]
+
+
+def _again(sources: Sources, near: str, site: Site, hops: int = _MOST_CALLERS) -> bool:
+    function = sources.function_around(site)
+    start = 0 if function is None else function.lineno
+    if any(_repeats(node) for node in _loops(sources, site, start)):
+        return True
+    if function is None or function.name == "__init__":
+        return False
+    if not hops or function.name.startswith(_CALLED_BY_LIBRARIES):
+        return True
+    return any(
+        called is None or _again(sources, near, called, hops - 1)
+        for called in _mentions(sources, near, function.name)
+    )
+
+
+def _loops(sources: Sources, site: Site, start: int) -> Iterator[ast.For | ast.While]:
+    for node in sources.nodes(site.file):
+        if isinstance(node, ast.While | ast.For) and start <= node.lineno <= site.line <= (
+            node.end_lineno or 0
+        ):
+            yield node
+
+
+def _repeats(loop: ast.For | ast.While) -> bool:
+    """Whether a loop is one of training, not over a network's weights."""
+    return isinstance(loop, ast.While) or not _OVER_WEIGHTS.intersection(names_in(loop.iter))
+
+
+def _mentions(sources: Sources, near: str, name: str) -> Iterator[Site | None]:
+    """Calls of a function; None for a mention that is no call: it is handed to somebody."""
+    for file in sources.files(near):
+        calls = list(sources.calls_named(file, name))
+        yield from (site_of(file, call) for call in calls)
+        called = {id(call.func) for call in calls}
+        for node in sources.nodes(file):
+            is_mention = isinstance(node, ast.Name | ast.Attribute) and last_name(node) == name
+            if is_mention and id(node) not in called:
+                yield None
+
+
+# Factors of a log-likelihood that are no reward: temperatures, costs, switches.
+_OTHER = re.compile("alpha|temp|ent|coef|beta|cost|loss|penal|neg|mask", re.IGNORECASE)
+_LIKELIHOODS = ("log_prob", "logp", "log_probs")
+
+
+def lowered_likelihood(sources: Sources, file: str) -> Site | None:
+    """`(logp * weights).mean()`, where neither the product nor what it is kept or returned as is turned."""
+    tree = sources.tree(file)
+    if tree is None:
+        return None
+    turned = {name for node in inside(tree, ast.UnaryOp, ast.BinOp) for name in _turned(node)}
+    for scope in scopes(tree):
+        for statement in own_nodes(scope):
+            if not isinstance(statement, ast.Assign | ast.Return):
+                continue
+            kept = {last_name(target) for target in getattr(statement, "targets", ())}
+            if isinstance(statement, ast.Return) and isinstance(scope, Function):
+                kept = {scope.name}
+            if kept & turned or statement.value is None:
+                continue
+            product = next(_products(scope, statement.value), None)
+            if product is not None:
+                return site_of(file, product)
+    return None
+
+
+def _turned(node: ast.AST) -> Iterator[str]:
+    """Names that stand behind a minus somewhere."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield from names_in(node.operand)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        yield from names_in(node.right)
+
+
+def _products(scope: ast.AST, node: ast.AST) -> Iterator[ast.BinOp]:
+    """Products of a likelihood and a plain value, on the way to which no sign changes."""
+    if isinstance(node, ast.UnaryOp):
+        return
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        yield from _products(scope, node.left)
+        return
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        for chance, gain in ((node.left, node.right), (node.right, node.left)):
+            if _is_likelihood(scope, chance) and _is_plain(scope, gain):
+                yield node
+        return
+    for child in children(node):
+        yield from _products(scope, child)
+
+
+def _is_likelihood(scope: ast.AST, node: ast.expr, hops: int = 2) -> bool:
+    if isinstance(node, ast.Call):
+        return last_name(node.func) == "log_prob"
+    if not isinstance(node, ast.Name):
+        return False
+    values = list(assigned(scope, node.id))
+    made = hops > 0 and any(_is_likelihood(scope, value, hops - 1) for value in values)
+    return made or (not values and node.id in _LIKELIHOODS)
+
+
+def _is_plain(scope: ast.AST, node: ast.expr) -> bool:
+    """A name that is no temperature or cost, and was not made with a minus."""
+    if not isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+        return False
+    name = last_name(node.value if isinstance(node, ast.Subscript) else node)
+    if not name or _OTHER.search(name):
+        return False
+    return not any(part for value in assigned(scope, name) for part in inside(value, ast.USub))

@@ -1,14 +1,17 @@
-"""Lines of the user's program that make up a head: where its activation is applied, where its last layer is created."""
+"""Lines of layers and heads: where one is made, where its activation is applied, which exponentials lie between."""
 
 from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Iterator
 
+from netmend.diagnose.measures.chain import Link, chain
 from netmend.diagnose.measures.heads import Head, Place, heads, place_of
 from netmend.localise.case import Case
+from netmend.program.direct_connection import fed_by
 from netmend.program.text.queries import inside, last_name, site_of
-from netmend.vocabulary import ModuleFact, Site, Symptom
+from netmend.vocabulary import ModuleFact, Site, Symptom, Trace
 
 
 def head_of(case: Case, symptom: Symptom) -> Head | None:
@@ -127,3 +130,45 @@ def text_at(case: Case, site: Site | None, function: str = "") -> str:
         return f"the end of the model that is called in {site.short}"
     text = case.sources.line(site).rstrip(",")
     return f"`{text}` in {site.short}" if 0 < len(text) <= 90 and "`" not in text else site.short
+
+
+_NAMES = ("exp", "exp_")
+
+
+def hidden_exponentials(case: Case) -> Iterator[tuple[Site, Link]]:
+    """Calls of exp in a forward method, and the layer whose output they take, where a layer behind can take theirs."""
+    layers = [link for link in chain(case.trace) if link.kind == "linear" and link.module is not None]
+    taken = [(link, following) for link in layers if (following := _following(layers, link)) is not None]
+    for file in case.sources.files() if taken else ():
+        for call in case.sources.calls_named(file, *_NAMES):
+            site = site_of(file, call)
+            around = case.sources.function_around(site)
+            if around is None or around.name != "forward":
+                continue
+            for link, _ in taken:
+                if link.module is not None and fed_by(case.sources, site, link.module):
+                    yield site, link
+                    break
+
+
+def _following(layers: list[Link], link: Link) -> Link | None:
+    """The next layer of the model, if it can take what this one makes: as many channels, or all of them flattened."""
+    later = next(
+        (other for other in layers if other.model == link.model and other.position > link.position), None
+    )
+    if later is None or later.module is None or not later.module.input_shapes or len(link.shape) < 2:
+        return None
+    shape = later.module.input_shapes[0]
+    units = link.shape[1] if len(link.shape) > 2 else link.shape[-1]
+    wanted = shape[1] if len(shape) > 2 else shape[-1]
+    return later if units and wanted % units == 0 else None
+
+
+def creation_of(trace: Trace, name: str) -> Site | None:
+    """Layers that were copied from a pattern (as in `nn.TransformerEncoder`) have no line of their own: that of an owner counts."""
+    while name:
+        fact = trace.get(ModuleFact, name)
+        if fact is not None and fact.created is not None:
+            return fact.created
+        name = name.rpartition(".")[0]
+    return None

@@ -1,4 +1,4 @@
-"""Learning rates: where one is set in the user's source, what it was, and what would be a sensible value."""
+"""Learning rates and schedules: where one is set in the user's source, what it was, and what would be a sensible value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from netmend.diagnose.measures.rates import usual_range as usual_range
 from netmend.library.optimisers import ADAPTIVE, OPTIMISERS
 from netmend.localise.case import Case
 from netmend.localise.lines.follow import argument_origin, value_origin
-from netmend.program.text.queries import inside, last_name, site_of
+from netmend.program.text.queries import Function, inside, last_name, site_of
+from netmend.program.text.sources import Sources
 from netmend.vocabulary import Evidence, OptimizerFact, Site
 
 USUAL_RATIO = 0.005  # |update| / |weight| per step in the first steps of healthy programs: 0.001 to 0.05
@@ -133,3 +134,38 @@ def beside_fact(fact: float, evidence: Iterable[Evidence], against: Iterable[Evi
         return reasons + rivals
     share = max(0.0, observed) / taken
     return reasons + [replace(item, weight=item.weight * share) for item in rivals]
+
+
+def returned_factor(sources: Sources, made: Site | None) -> Site | None:
+    """The last line that returns in the function which the scheduler made here was given; a lambda's own line."""
+    call = None if made is None else sources.call_at(made)
+    if made is None or call is None:
+        return None
+    given = [*call.args[1:2], *(k.value for k in call.keywords if k.arg == "lr_lambda")]
+    for value in given:
+        if isinstance(value, ast.Lambda):
+            return site_of(made.file, value)
+        if isinstance(value, ast.Name):
+            for node in sources.nodes(made.file):
+                if isinstance(node, Function) and node.name == value.id:
+                    returns = list(inside(node, ast.Return))
+                    return site_of(made.file, max(returns, key=lambda r: r.lineno)) if returns else None
+    return None
+
+
+def set_by_hand(sources: Sources, stepped: Site | None) -> Site | None:
+    """The line that multiplies or sets the rate in the optimiser's groups: `group["lr"] *= 0.9`."""
+    if stepped is None:
+        return None
+    for node in sources.nodes(stepped.file):
+        if not isinstance(node, ast.AugAssign | ast.Assign):
+            continue
+        targets = [node.target] if isinstance(node, ast.AugAssign) else node.targets
+        for target in targets:
+            if (
+                isinstance(target, ast.Subscript)
+                and isinstance(target.slice, ast.Constant)
+                and target.slice.value == "lr"
+            ):
+                return site_of(stepped.file, node)
+    return None

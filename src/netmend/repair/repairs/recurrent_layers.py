@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.library.layers import RECURRENT
-from netmend.localise.lines.layer_lines import creation_of
+from netmend.localise.lines.head_lines import creation_of
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
