@@ -153,7 +153,7 @@ def _classifier(asked: Asked) -> int:
     module = functions.call(asked.function, "--model")
     with MendProgress(quiet=asked.quiet) as progress:
         found = mend_file(
-            asked.model, module, failing, guard, validation, options, asked.device, progress.told
+            asked.model, module, failing, guard, validation, options, asked.device, progress.show
         )
     if found.patch is not None:
         found.save(asked.target)

@@ -144,7 +144,7 @@ def _of_test_sets(
     target = target_of(script, arguments, is_module)
     folder = work_folder(directory and directory.resolve(), target.directory, output.quiet)
     with MutateProgress(output.quiet) as progress:
-        result = run_mutate(target, replace(options, directory=folder), progress.told)
+        result = run_mutate(target, replace(options, directory=folder), progress.show)
     if output.additions is not None:
         write_added(result, output.additions)
     output.hand_over(
@@ -196,26 +196,26 @@ def _of_agent(
     chosen = options_of(script, chosen)
     target = target_of(script, arguments, options.directory)
     with AgentProgress(output.quiet) as progress:
-        found = study(target, chosen, progress.told)
+        result = study(target, chosen, progress.show)
     if output.additions is not None:
-        write_starts(found, output.additions)
+        write_starts(result, output.additions)
     output.hand_over(
-        lambda: draw(study_document(found)),
-        lambda: STUDY.json(found),
-        lambda: study_page(found),
+        lambda: draw(study_document(result)),
+        lambda: STUDY.json(result),
+        lambda: study_page(result),
     )
-    if found.stopped == INTERRUPTED:
+    if result.stopped == INTERRUPTED:
         return 130
     if options.estimate_only:
         return 0
     judged = parse_own(chosen.generators[0]).name if chosen.generators else WEAK
-    score = found.score(judged)
+    score = result.score(judged)
     return 0 if score is not None and score >= (output.least or 0.0) else 1
 
 
-def write_starts(found: RlStudy, file: Path) -> None:
+def write_starts(result: RlStudy, file: Path) -> None:
     """The starts worth keeping, as rows of numbers; see `start_grid` for what they reveal."""
     import numpy as np
 
     with file.open("wb") as stream:
-        np.savez(stream, starts=np.array([each.start for each in found.covering], dtype=np.float64))
+        np.savez(stream, starts=np.array([each.start for each in result.covering], dtype=np.float64))

@@ -76,14 +76,14 @@ def neutral(
     trials = replace(trials, directory=folder, results=output.files)
     options = NeutralOptions(cost, counts, seeds, width, depth, fix, like, **vars(trials))
     with NeutralProgress(quiet) as progress:
-        found = run_neutral(target, options, progress.told)
-    if len(found.nodes) == 1:
-        refuse_what_cannot_start(found.original.note)
+        analysis = run_neutral(target, options, progress.show)
+    if len(analysis.nodes) == 1:
+        refuse_what_cannot_start(analysis.original.note)
     output.hand_over(
-        lambda: draw(neutral_document(found)),
-        lambda: NEUTRALITY.json(found),
-        lambda: neutral_page(found),
+        lambda: draw(neutral_document(analysis)),
+        lambda: NEUTRALITY.json(analysis),
+        lambda: neutral_page(analysis),
     )
-    if found.stopped == INTERRUPTED:
+    if analysis.stopped == INTERRUPTED:
         return 130
-    return 0 if found.alternatives else 1
+    return 0 if analysis.alternatives else 1

@@ -102,7 +102,7 @@ class SearchProgress(Progress):
 class RepairProgress(SearchProgress):
     _done = 0
 
-    def told(self, doing: str, problem: Problem, outcome: Outcome | None) -> None:
+    def show(self, doing: str, problem: Problem, outcome: Outcome | None) -> None:
         """A stage begins (no outcome), or a trial has ended."""
         if self._quiet:
             return
@@ -130,7 +130,7 @@ class RepairProgress(SearchProgress):
 
 
 class NeutralProgress(SearchProgress):
-    def told(self, doing: str, problem: Problem, explorer: Explorer, outcome: Outcome | None) -> None:
+    def show(self, doing: str, problem: Problem, explorer: Explorer, outcome: Outcome | None) -> None:
         """A stage begins (no outcome), or a training has ended."""
         if self._quiet:
             return
@@ -159,7 +159,7 @@ class MutateProgress(Progress):
 
     _is_estimated = False
 
-    def told(self, stage: MutateStage) -> None:
+    def show(self, stage: MutateStage) -> None:
         """A stage begins, or a training has ended."""
         if self._quiet:
             return
@@ -185,7 +185,7 @@ class MutateProgress(Progress):
 
 
 class AgentProgress(Progress):
-    def told(self, doing: str, used: Used, outcome: Outcome | None) -> None:
+    def show(self, doing: str, used: Used, outcome: Outcome | None) -> None:
         """A stage begins (no outcome), or a trial has ended."""
         if self._quiet:
             return
@@ -202,7 +202,7 @@ class AgentProgress(Progress):
 class MendProgress(Progress):
     """The method, attempts, the time that is left; in a log a line per method."""
 
-    def told(self, stage: MendStage) -> None:
+    def show(self, stage: MendStage) -> None:
         """An attempt begins, has taken steps, or was the last one."""
         if self._quiet:
             return

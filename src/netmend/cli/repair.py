@@ -68,7 +68,7 @@ def repair(
     options = RepairOptions(parse_budget(budget), counts, strict, **vars(trials))
     try:
         with RepairProgress(quiet) as progress:
-            result = run_repair(target, options, verify, progress.told)
+            result = run_repair(target, options, verify, progress.show)
     except KeyboardInterrupt:
         sys.stderr.write("netmend: interrupted; run the same command to continue\n")
         return 130

@@ -41,65 +41,67 @@ _NAMES = (
 )
 
 
-def adequacy_document(found: Adequacy) -> Document:
+def adequacy_document(result: Adequacy) -> Document:
     """The outcome first, then what a person needs to judge it."""
     return Document(
-        *verdict_words(found),
+        *verdict_words(result),
         (
-            tuple(set_remarks(found)),
-            tuple(measure_remarks(found)),
-            classes_grid(found, _MOST_CLASSES),
-            tuple(next_remarks(found)),
-            tuple(end_remarks(found)),
+            tuple(set_remarks(result)),
+            tuple(measure_remarks(result)),
+            classes_grid(result, _MOST_CLASSES),
+            tuple(next_remarks(result)),
+            tuple(end_remarks(result)),
         ),
     )
 
 
-def verdict_words(found: Adequacy) -> tuple[str, str]:
+def verdict_words(result: Adequacy) -> tuple[str, str]:
     """The tone and the outcome in a few words."""
-    standings = {one.standing for one in found.coverages if not one.reason}
-    if found.missing:
-        names = _names([str(name) for name in found.missing])
-        has = "class has" if len(found.missing) == 1 else "classes have"
-        return "bad", f"{len(found.missing)} {has} no test input: {names}"
+    standings = {one.standing for one in result.coverages if not one.reason}
+    if result.missing:
+        names = _names([str(name) for name in result.missing])
+        has = "class has" if len(result.missing) == 1 else "classes have"
+        return "bad", f"{len(result.missing)} {has} no test input: {names}"
     if not standings:
         return "warn", "Nothing could be measured"
-    if strange(found):  # first: what lies beyond the range of the training data reaches less of it
+    if strange(result):  # first: what lies beyond the range of the training data reaches less of it
         return "warn", "The test set has many inputs unlike the training data"
-    weak = [one.name for one in found.coverages if one.standing == LESS]
+    weak = [one.name for one in result.coverages if one.standing == LESS]
     if weak:
         return (
             "warn",
             f"The test set covers less than the same number of training inputs would ({', '.join(weak)})",
         )
-    if few(found):
-        looked = plural(found.sets[1].looked, "test input")
+    if few(result):
+        looked = plural(result.sets[1].looked, "test input")
         return "warn", f"{looked} cover less than half of the training data's range of surprise: too few"
-    if easy(found):
+    if easy(result):
         return "warn", "The test set has mostly inputs that the model knows well"
     return "good", "The test set covers about as much as the same number of training inputs"
 
 
-def few(found: Adequacy) -> bool:
-    known = [one.coverage for one in found.surprises if not one.coverage.reason]
+def few(result: Adequacy) -> bool:
+    known = [one.coverage for one in result.surprises if not one.coverage.reason]
     return bool(known) and all(one.value < FEW * one.everything for one in known)
 
 
-def easy(found: Adequacy) -> bool:
-    known = [one.middle for one in found.surprises if not one.reason and not math.isnan(one.middle)]
+def easy(result: Adequacy) -> bool:
+    known = [one.middle for one in result.surprises if not one.reason and not math.isnan(one.middle)]
     return bool(known) and max(known) < EASY
 
 
-def strange(found: Adequacy) -> bool:
-    known = [one.beyond for one in found.surprises if not one.reason and not math.isnan(one.beyond)]
+def strange(result: Adequacy) -> bool:
+    known = [one.beyond for one in result.surprises if not one.reason and not math.isnan(one.beyond)]
     return bool(known) and min(known) > STRANGE
 
 
-def set_remarks(found: Adequacy) -> Iterator[Remark]:
+def set_remarks(result: Adequacy) -> Iterator[Remark]:
     """What was looked at."""
-    for one in found.sets:
+    for one in result.sets:
         yield Remark(one.name, set_words(one), tone="warn" if one.not_finite else "plain")
-    yield Remark("seen", f"{plural(found.layers, 'layer')}; surprise: {clean(found.trace_of)}", tone="muted")
+    yield Remark(
+        "seen", f"{plural(result.layers, 'layer')}; surprise: {clean(result.trace_of)}", tone="muted"
+    )
 
 
 def set_words(one: SetFact) -> str:
@@ -113,12 +115,12 @@ def set_words(one: SetFact) -> str:
     return words
 
 
-def measure_remarks(found: Adequacy) -> Iterator[Remark]:
+def measure_remarks(result: Adequacy) -> Iterator[Remark]:
     """One sentence for each measure."""
-    yield Remark(found.spread.name, spread_words(found.spread), tone=_tone(found.spread.standing))
-    for one in found.surprises:
+    yield Remark(result.spread.name, spread_words(result.spread), tone=_tone(result.spread.standing))
+    for one in result.surprises:
         yield Remark(one.coverage.name, coverage_words(one.coverage), tone=_tone(one.coverage.standing))
-    for one in found.surprises:
+    for one in result.surprises:
         if not one.reason:
             yield Remark(one.name, surprise_words(one))
 
@@ -156,13 +158,13 @@ def surprise_words(one: Surprise) -> str:
     return f"{words} (5 % is usual)"
 
 
-def classes_grid(found: Adequacy, most: int | None = None) -> Grid:
+def classes_grid(result: Adequacy, most: int | None = None) -> Grid:
     """The classes; those that need a look first where not all are shown."""
-    rows = list(found.classes)
+    rows = list(result.classes)
     note = ""
     if most is not None and len(rows) > most:
         rows = sorted(sorted(rows, key=_need)[:most], key=lambda row: row.name)
-        note = f"{most} of {len(found.classes)} classes, those with the least; all are in --json."
+        note = f"{most} of {len(result.classes)} classes, those with the least; all are in --json."
     columns = (
         Column("class", numeric=True),
         Column("training", numeric=True, spare=1),
@@ -189,27 +191,27 @@ def _need(row: ClassRow) -> tuple[bool, float, int]:
     return (row.test > 0, row.reached if row.reached is not None else 1.0, row.test)
 
 
-def next_remarks(found: Adequacy) -> Iterator[Remark]:
+def next_remarks(result: Adequacy) -> Iterator[Remark]:
     """Inputs to label next, the best method first, and how that is known."""
-    if found.source == "test":
+    if result.source == "test":
         yield Remark(
             "look at", "inputs of the test set; give a pool to choose new ones to label", tone="muted"
         )
     else:
         yield Remark("label next", "indices of pool inputs, most valuable first", tone="muted")
-    known = {one.method: one for one in found.suggestions}
-    best = found.found[0][0] if found.found else ""
+    known = {one.method: one for one in result.suggestions}
+    best = result.found[0][0] if result.found else ""
     for method in dict.fromkeys((best, *SHOWN)):
         if method in known and known[method].inputs:
-            yield Remark(method, picked_words(known[method]), tail=_apfd(found, method))
-    if found.found:
-        values = dict(found.found)
+            yield Remark(method, picked_words(known[method]), tail=_apfd(result, method))
+    if result.found:
+        values = dict(result.found)
         yield Remark(
             "known",
-            f"of {plural(found.mistakes or 0, 'mistake')} in the test set, {best} finds them soonest "
+            f"of {plural(result.mistakes or 0, 'mistake')} in the test set, {best} finds them soonest "
             f"(APFD {measure(values[best])}; a random order has 0.500)",
         )
-    elif found.mistakes == 0:
+    elif result.mistakes == 0:
         yield Remark("known", "the model makes no mistake on the test set, so the orders cannot be compared")
 
 
@@ -218,8 +220,8 @@ def picked_words(one: Suggestion) -> str:
     return words + (" …" if len(one.inputs) > _LISTED else "")
 
 
-def end_remarks(found: Adequacy) -> Iterator[Remark]:
-    for note in found.notes:
+def end_remarks(result: Adequacy) -> Iterator[Remark]:
+    for note in result.notes:
         yield Remark("note", clean(note), tone="muted")
     yield Remark("names", _NAMES, tone="muted")
     yield Remark(
@@ -229,8 +231,8 @@ def end_remarks(found: Adequacy) -> Iterator[Remark]:
     )
 
 
-def _apfd(found: Adequacy, method: str) -> str:
-    value = dict(found.found).get(method)
+def _apfd(result: Adequacy, method: str) -> str:
+    value = dict(result.found).get(method)
     return "" if value is None else f"(APFD {measure(value)})"
 
 
@@ -271,7 +273,7 @@ _SURPRISE = Fields("name", "beyond", "middle", "reason")
 _CLASS = Fields("class=name", "train", "test", "right", "reached", "unsure")
 _SUGGESTION = Fields("method", ("inputs", Fields("index", "score", "predicted")))
 ADEQUACY = Fields(
-    ("summary", lambda found: verdict_words(found)[1]),
+    ("summary", lambda result: verdict_words(result)[1]),
     "task",
     ("sets", _SET),
     "layers",
@@ -283,6 +285,6 @@ ADEQUACY = Fields(
     "source",
     ("suggestions", _SUGGESTION),
     "mistakes",
-    ("apfd", lambda found: [{"method": method, "value": value} for method, value in found.found]),
+    ("apfd", lambda result: [{"method": method, "value": value} for method, value in result.found]),
     "notes",
 )

@@ -14,37 +14,37 @@ from netmend.report.templates import page
 _MOST_STARTS = 8
 
 
-def study_document(found: RlStudy) -> Document:
+def study_document(study: RlStudy) -> Document:
     """The outcome first, then the table, the starts that reveal mutants, the cost."""
     parts = (
-        tuple(setting_remarks(found)),
-        operator_grid(found),
-        start_grid(found),
-        mutant_grid(found),
-        (*score_remarks(found), *end_remarks(found)),
+        tuple(setting_remarks(study)),
+        operator_grid(study),
+        start_grid(study),
+        mutant_grid(study),
+        (*score_remarks(study), *end_remarks(study)),
     )
-    return Document(*verdict_words(found), parts, wide=True)
+    return Document(*verdict_words(study), parts, wide=True)
 
 
-def study_page(found: RlStudy) -> str:
+def study_page(study: RlStudy) -> str:
     return page(
         "rl.html",
-        study_document(found),
-        f"{found.algorithm} in {found.environment}",
-        setting=tuple(setting_remarks(found)),
-        operators=operator_grid(found),
-        scores=tuple(score_remarks(found)),
-        starts=replace(start_grid(found), caption=""),
-        mutants=replace(mutant_grid(found), caption=""),
-        cost=tuple(end_remarks(found)),
+        study_document(study),
+        f"{study.algorithm} in {study.environment}",
+        setting=tuple(setting_remarks(study)),
+        operators=operator_grid(study),
+        scores=tuple(score_remarks(study)),
+        starts=replace(start_grid(study), caption=""),
+        mutants=replace(mutant_grid(study), caption=""),
+        cost=tuple(end_remarks(study)),
     )
 
 
-def verdict_words(found: RlStudy) -> tuple[str, str]:
+def verdict_words(study: RlStudy) -> tuple[str, str]:
     """Tone and the first line: how many mutants, and who kills how many."""
-    if found.stopped and not found.scored:
-        return "warn", found.stopped
-    scored = found.scored
+    if study.stopped and not study.scored:
+        return "warn", study.stopped
+    scored = study.scored
     if not scored:
         return "warn", "no mutant is killable and not trivial: these tests cannot be judged"
     strong = sum(bool(each.killed.get(STRONG)) for each in scored)
@@ -55,19 +55,19 @@ def verdict_words(found: RlStudy) -> tuple[str, str]:
     )
 
 
-def setting_remarks(found: RlStudy) -> Iterator[Remark]:
+def setting_remarks(study: RlStudy) -> Iterator[Remark]:
     yield Remark(
         "agent",
-        f"{found.algorithm} in {found.environment}, {found.runs} trainings each, profile {found.profile}",
+        f"{study.algorithm} in {study.environment}, {study.runs} trainings each, profile {study.profile}",
     )
-    yield Remark("failed", found.criterion)
-    shares = ", ".join(f"{share:.0%}" for share in found.original_failures)
+    yield Remark("failed", study.criterion)
+    shares = ", ".join(f"{share:.0%}" for share in study.original_failures)
     yield Remark("original", f"fails at {shares} of random starts")
 
 
-def operator_grid(found: RlStudy) -> Grid:
+def operator_grid(study: RlStudy) -> Grid:
     """One row per operator; published values beside ours where there are any."""
-    own = [name for name in found.generators if name not in (REPLAY, WEAK, STRONG, EDGE)]
+    own = [name for name in study.generators if name not in (REPLAY, WEAK, STRONG, EDGE)]
     columns = (
         Column("operator"),
         Column("µPRL"),
@@ -82,10 +82,10 @@ def operator_grid(found: RlStudy) -> Grid:
         Column("sens.", numeric=True, hint="(strong − weak) / strong"),
         Column("published", numeric=True, spare=1, hint=SOURCE),
     )
-    rows = rows_for(found.environment, found.algorithm)
+    rows = rows_for(study.environment, study.algorithm)
     return Grid(
         columns,
-        tuple(_row(each, own, rows) for each in found.operators),
+        tuple(_row(each, own, rows) for each in study.operators),
         note="Numbers are kill rates: the share of trainings in which the mutant fails significantly more often than the original.",
     )
 
@@ -117,22 +117,22 @@ def _figure(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
 
-def score_remarks(found: RlStudy) -> Iterator[Remark]:
-    for name in found.generators:
-        score = found.score(name)
+def score_remarks(study: RlStudy) -> Iterator[Remark]:
+    for name in study.generators:
+        score = study.score(name)
         if score is not None and name != REPLAY:
             yield Remark("score", f"{clean(name)} {score:.2f}")
-    ours = found.sensitivity()
+    ours = study.sensitivity()
     if ours is not None:
         yield Remark(
-            "sensitivity", f"{ours:.2f} over all {len(found.scored)} operators (strong against weak)"
+            "sensitivity", f"{ours:.2f} over all {len(study.scored)} operators (strong against weak)"
         )
-    edge = found.sensitivity(EDGE)
+    edge = study.sensitivity(EDGE)
     if edge is not None:
         yield Remark("sensitivity", f"{edge:.2f} with the edge generator instead of the strong one")
-    mean = rows_for(found.environment, found.algorithm).get("mean")
+    mean = rows_for(study.environment, study.algorithm).get("mean")
     if mean is not None and mean.sensitivity is not None:
-        same = found.sensitivity(published_only=True)
+        same = study.sensitivity(published_only=True)
         told = (
             "no operator of µPRL's is scored here"
             if same is None
@@ -146,7 +146,7 @@ def score_remarks(found: RlStudy) -> Iterator[Remark]:
         )
 
 
-def start_grid(found: RlStudy) -> Grid:
+def start_grid(study: RlStudy) -> Grid:
     """Starts that are worth keeping as tests, and the mutants that they reveal."""
     rows = tuple(
         (
@@ -155,7 +155,7 @@ def start_grid(found: RlStudy) -> Grid:
             str(len(each.reveals)),
             "; ".join(clean(one) for one in each.reveals),
         )
-        for each in found.covering[:_MOST_STARTS]
+        for each in study.covering[:_MOST_STARTS]
     )
     return Grid(
         (
@@ -169,10 +169,10 @@ def start_grid(found: RlStudy) -> Grid:
     )
 
 
-def mutant_grid(found: RlStudy) -> Grid:
+def mutant_grid(study: RlStudy) -> Grid:
     """Per mutant the start that tells it from the original most often."""
     rows = []
-    for each in found.scored:
+    for each in study.scored:
         best = each.revealing[0] if each.revealing else None
         assert each.chosen is not None
         rows.append(
@@ -195,40 +195,40 @@ def mutant_grid(found: RlStudy) -> Grid:
     )
 
 
-def end_remarks(found: RlStudy) -> Iterator[Remark]:
-    if found.estimate is not None and found.stopped:
-        yield Remark("estimate", found.estimate.words)
-    new = found.trainings - found.cached
+def end_remarks(study: RlStudy) -> Iterator[Remark]:
+    if study.estimate is not None and study.stopped:
+        yield Remark("estimate", study.estimate.words)
+    new = study.trainings - study.cached
     yield Remark(
         "cost",
-        f"{found.trainings} trials ({new} new), {found.cpu_seconds / 60:.1f} min of processor time",
+        f"{study.trainings} trials ({new} new), {study.cpu_seconds / 60:.1f} min of processor time",
         tone="muted",
     )
-    for problem in found.problems:
+    for problem in study.problems:
         yield Remark("note", first_line(problem), tone="warn")
-    if found.stopped:
-        yield Remark("stopped", found.stopped, tone="warn")
+    if study.stopped:
+        yield Remark("stopped", study.stopped, tone="warn")
 
 
-def _original_data(found: RlStudy) -> dict[str, object]:
-    return {"failure_shares": found.original_failures, "mean_returns": found.original_returns}
+def _original_data(study: RlStudy) -> dict[str, object]:
+    return {"failure_shares": study.original_failures, "mean_returns": study.original_returns}
 
 
-def _published_data(found: RlStudy) -> dict[str, object]:
+def _published_data(study: RlStudy) -> dict[str, object]:
     return {
         "source": SOURCE,
         "mean_over_pairs": MEAN_SENSITIVITY,
         "rlmutation_best": RLMUTATION_BEST,
-        "rows": rows_for(found.environment, found.algorithm),
+        "rows": rows_for(study.environment, study.algorithm),
     }
 
 
-def _sensitivity_data(found: RlStudy) -> dict[str, float | None]:
+def _sensitivity_data(study: RlStudy) -> dict[str, float | None]:
     return {
-        "strong": found.sensitivity(STRONG),
-        "edge": found.sensitivity(EDGE),
-        "strong_on_published_operators": found.sensitivity(STRONG, published_only=True),
-        "edge_on_published_operators": found.sensitivity(EDGE, published_only=True),
+        "strong": study.sensitivity(STRONG),
+        "edge": study.sensitivity(EDGE),
+        "strong_on_published_operators": study.sensitivity(STRONG, published_only=True),
+        "edge_on_published_operators": study.sensitivity(EDGE, published_only=True),
     }
 
 
@@ -248,7 +248,7 @@ _OPERATOR = Fields(
     "revealing",
 )
 STUDY = Fields(
-    ("kind", lambda found: "reinforcement learning"),
+    ("kind", lambda study: "reinforcement learning"),
     "script",
     "algorithm",
     "environment",
@@ -257,7 +257,7 @@ STUDY = Fields(
     "runs",
     ("original", _original_data),
     "generators",
-    ("scores", lambda found: {name: found.score(name) for name in found.generators}),
+    ("scores", lambda study: {name: study.score(name) for name in study.generators}),
     ("sensitivity", _sensitivity_data),
     ("published", _published_data),
     ("operators", _OPERATOR),

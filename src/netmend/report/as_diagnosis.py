@@ -17,11 +17,11 @@ from netmend.program.text.sources import Sources
 from netmend.report.check.excerpt import AROUND, excerpt, span_of
 from netmend.report.check.look import Look
 from netmend.report.code import ChangedLine, changed_lines, told_once
-from netmend.report.content import Remark, clean, doubt, place
+from netmend.report.content import Document, Remark, clean, doubt, place
 from netmend.report.numbers import alike, plural, share, sure
 from netmend.report.overview import advice_when_untrained, alarms, headline, remarks
 from netmend.report.signs import cells, cropped
-from netmend.report.terminal import STYLES, Indented, Remarks, blank
+from netmend.report.terminal import STYLES, Indented, Remarks, blank, draw, title
 from netmend.report.wording import verdict_words
 from netmend.store import runs_root
 from netmend.store.places import spare
@@ -36,7 +36,7 @@ _DIFF_STYLES = {"file": "dim", "old": "red", "new": "green", "gap": "dim", "same
 
 def diagnosis_text(trace: Trace, diagnosis: Diagnosis) -> RenderableType:
     """Verdict first; one fault fills at most one screen."""
-    parts: list[RenderableType] = [_verdict(diagnosis)]
+    parts: list[RenderableType] = [title(*verdict_words(diagnosis))]
     parts.extend(Indented(Text(alike(clean(sentence)))) for sentence in diagnosis.story)
     sources = Sources(trace.run.working_directory, trace.run.script)
     for rank, fault in enumerate(told_once(diagnosis.faults[:_MOST_SHOWN]), start=1):
@@ -50,15 +50,9 @@ def diagnosis_text(trace: Trace, diagnosis: Diagnosis) -> RenderableType:
     return Group(*parts)
 
 
-def _verdict(diagnosis: Diagnosis) -> Text:
-    title = Text("netmend  ", style="bold")
-    tone, words = verdict_words(diagnosis)
-    return title.append(words, STYLES[tone])
-
-
 def _fault(trace: Trace, sources: Sources, fault: Fault, rank: int, story: Sequence[str]) -> RenderableType:
-    title = Text(f"{rank}. " if rank else "").append(f"{fault.title[:1].upper()}{fault.title[1:]}", "bold")
-    parts: list[RenderableType] = [blank(), _Heading(title, f"{fault.cause}, {sure(fault.confidence)}")]
+    head = Text(f"{rank}. " if rank else "").append(f"{fault.title[:1].upper()}{fault.title[1:]}", "bold")
+    parts: list[RenderableType] = [blank(), _Heading(head, f"{fault.cause}, {sure(fault.confidence)}")]
     where = place(fault.site, trace.run)
     if where and fault.site is not None:
         parts.append(Indented(Text(where, Style.parse("cyan") + _link(fault.site))))
@@ -204,12 +198,11 @@ def summary(
 ) -> RenderableType:
     """What was seen, in some ten lines, where to look further (unless the run is not kept), and the one command that helps."""
     bad = trace.run.status == "failed" or any(remark.tone == "bad" for remark in alarms(trace))
-    style = STYLES["bad"] if bad else STYLES["warn"] if not trace.run.steps else "bold"
-    title = Text("netmend  ", style="bold").append(headline(trace), style)
+    tone = "bad" if bad else "plain" if trace.run.steps else "warn"
     lines = [*_lines(trace), *(_places(trace, run_path, page) if run_path is not None else ())]
     if next_command:
         lines.append(Remark("next", next_command, tone="good", whole=True))
-    return Group(title, Remarks(lines, indent=2))
+    return draw(Document(tone, headline(trace), opening=tuple(lines)))
 
 
 def _lines(trace: Trace) -> Iterator[Remark]:

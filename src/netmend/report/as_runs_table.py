@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
@@ -12,7 +11,9 @@ from rich.text import Text
 from netmend.report.content import Column, Grid, clean, first_line
 from netmend.report.numbers import UNKNOWN, count, duration, measure, moment, plural, share
 from netmend.report.terminal import GridTable, fitting
-from netmend.vocabulary import FAULTY, HEALTHY, RunFact
+from netmend.store import RunInfo
+from netmend.store.judged import Judged
+from netmend.vocabulary import FAULTY, HEALTHY
 
 _COLUMNS = (
     Column("run", least=0),
@@ -30,38 +31,7 @@ _COLUMNS = (
 _ESSENTIAL = 2  # columns with a higher spare go before the ends of the ids do
 
 
-class FaultLine(Protocol):
-    @property
-    def cause(self) -> str: ...
-
-
-class Judgement(Protocol):
-    @property
-    def verdict(self) -> str: ...
-    @property
-    def faults(self) -> Sequence[FaultLine]: ...
-    @property
-    def loss(self) -> float | None: ...
-    @property
-    def metric(self) -> float | None: ...
-    @property
-    def metric_name(self) -> str: ...
-
-
-class RunLine(Protocol):
-    """What the list needs to know of a run; `problem` says why it could not be read."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def run(self) -> RunFact | None: ...
-    @property
-    def problem(self) -> str | None: ...
-    @property
-    def judged(self) -> Judgement | None: ...
-
-
-def runs_table(infos: Iterable[RunLine]) -> RenderableType:
+def runs_table(infos: Iterable[RunInfo]) -> RenderableType:
     """One row per run, in the order given; a run that cannot be read says why."""
     lines = tuple(infos)
     return _Runs(lines) if lines else Text("No runs yet. Record one: netmend run train.py")
@@ -70,7 +40,7 @@ def runs_table(infos: Iterable[RunLine]) -> RenderableType:
 class _Runs:
     """Long ids are the first to give way to what a reader looks for; their beginnings name the runs as well."""
 
-    def __init__(self, infos: tuple[RunLine, ...]) -> None:
+    def __init__(self, infos: tuple[RunInfo, ...]) -> None:
         self._infos = infos
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -91,11 +61,11 @@ def _short(names: list[str]) -> Iterator[str]:
         yield start if start and starts[start] == 1 else name
 
 
-def _grid(infos: tuple[RunLine, ...], names: list[str]) -> Grid:
+def _grid(infos: tuple[RunInfo, ...], names: list[str]) -> Grid:
     return Grid(_COLUMNS, tuple(_row(info, name) for info, name in zip(infos, names, strict=True)))
 
 
-def _row(info: RunLine, name: str) -> tuple[str, ...]:
+def _row(info: RunInfo, name: str) -> tuple[str, ...]:
     run = info.run
     if run is None:
         unreadable = f"unreadable: {first_line(info.problem or 'no facts')}"
@@ -122,7 +92,7 @@ def _row(info: RunLine, name: str) -> tuple[str, ...]:
     )
 
 
-def _verdict(judged: Judgement | None) -> str:
+def _verdict(judged: Judged | None) -> str:
     if judged is None:
         return "not judged"
     if judged.verdict == FAULTY:
@@ -130,7 +100,7 @@ def _verdict(judged: Judgement | None) -> str:
     return "no fault" if judged.verdict == HEALTHY else judged.verdict
 
 
-def _metric(judged: Judgement) -> str:
+def _metric(judged: Judged) -> str:
     assert judged.metric is not None
     return (
         share(judged.metric)

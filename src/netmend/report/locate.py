@@ -36,22 +36,22 @@ _MOST_REASONS = 3
 _MOST_PROBLEMS = 4
 
 
-def located_document(found: Located) -> Document:
+def located_document(result: Located) -> Document:
     """The files first; what lies outside the code before the notes."""
-    first = found.files[0] if found.files else None
+    first = result.files[0] if result.files else None
     entries = [
-        FileEntry(rank, file, found.answer.root, standing_words(file, first or file))
-        for rank, file in enumerate(found.files, 1)
+        FileEntry(rank, file, result.answer.root, standing_words(file, first or file))
+        for rank, file in enumerate(result.files, 1)
     ]
-    outside = tuple(outside_remarks(found))
+    outside = tuple(outside_remarks(result))
     more = (Group(Text("outside the code", "bold"), Remarks(outside, indent=2)),) if outside else ()
-    parts = (*entries, *more, tuple(_foot(found)))
-    return Document("good" if first else "warn", verdict_words(found), parts, tuple(_head(found)))
+    parts = (*entries, *more, tuple(_foot(result)))
+    return Document("good" if first else "warn", verdict_words(result), parts, tuple(_head(result)))
 
 
-def verdict_words(found: Located) -> str:
+def verdict_words(result: Located) -> str:
     """`10 of 812 files, likeliest first`."""
-    answer = found.answer
+    answer = result.answer
     if not answer.files:
         return f"Nothing in the report points at any of {plural(answer.candidates, 'file')}"
     if len(answer.files) == answer.candidates:
@@ -59,12 +59,12 @@ def verdict_words(found: Located) -> str:
     return f"{len(answer.files)} of {plural(answer.candidates, 'file')}, likeliest first"
 
 
-def vague_words(found: Located) -> str:
+def vague_words(result: Located) -> str:
     """Why the order is hardly worth reading: a report with a word or two, no stack trace and no code. Empty where there is more."""
-    report = found.report
-    words = sorted({word for file in found.files for reason in file.reasons for word in reason.words})
+    report = result.report
+    words = sorted({word for file in result.files for reason in file.reasons for word in reason.words})
     reasons = [
-        reason for file in found.files if _part(file, found.files[0]) > _NEAR for reason in file.reasons
+        reason for file in result.files if _part(file, result.files[0]) > _NEAR for reason in file.reasons
     ]
     if (
         report.traces
@@ -93,18 +93,18 @@ def _part(file: RankedFile, first: RankedFile) -> float:
     return math.exp(min(0.0, file.score - first.score))
 
 
-def searched_words(found: Located) -> str:
+def searched_words(result: Located) -> str:
     """What was searched: a commit, or the files as they lie in a folder."""
-    answer = found.answer
-    place = clean(found.name or answer.root or "the repository")
+    answer = result.answer
+    place = clean(result.name or answer.root or "the repository")
     if answer.revision is not None:
         return f"{place} at {answer.revision[:12]}"
     return f"{place}, files as they are now"
 
 
-def report_words(found: Located) -> str:
+def report_words(result: Located) -> str:
     """What could be used of the report: `2 stack traces (9 frames), 1 code block, 143 words`."""
-    report = found.report
+    report = result.report
     parts = []
     if report.traces:
         frames = sum(map(len, report.traces))
@@ -176,28 +176,28 @@ def _reason(reason: Reason) -> Remark:
     return Remark(clean(reason.kind), reason_words(reason), tone="muted")
 
 
-def _head(found: Located) -> list[Remark]:
-    title = f"{clean(found.report.title)} – " if found.report.title else ""
-    vague = vague_words(found)
+def _head(result: Located) -> list[Remark]:
+    title = f"{clean(result.report.title)} – " if result.report.title else ""
+    vague = vague_words(result)
     return [
-        *([Remark("too vague", vague, tone="warn")] if vague and found.files else []),
-        Remark("report", f"{title}{report_words(found)}"),
-        Remark("searched", searched_words(found)),
-        *kind_remarks(found),
+        *([Remark("too vague", vague, tone="warn")] if vague and result.files else []),
+        Remark("report", f"{title}{report_words(result)}"),
+        Remark("searched", searched_words(result)),
+        *kind_remarks(result),
     ]
 
 
-def _foot(found: Located) -> list[Remark]:
-    remarks = [Remark("note", clean(note), tone="warn") for note in found.answer.notes]
-    if seconds := found.answer.seconds:
+def _foot(result: Located) -> list[Remark]:
+    remarks = [Remark("note", clean(note), tone="warn") for note in result.answer.notes]
+    if seconds := result.answer.seconds:
         spent = ", ".join(f"{clean(stage)} {duration(value)}" for stage, value in seconds.items())
         remarks.append(Remark("time", spent, tone="muted"))
     return remarks
 
 
-def kind_remarks(found: Located) -> Iterator[Remark]:
+def kind_remarks(result: Located) -> Iterator[Remark]:
     """`GPU (71 %): the words cuda, device`, and whether the cause lies in the code."""
-    kind, outer = found.answer.kind, found.answer.extrinsic
+    kind, outer = result.answer.kind, result.answer.extrinsic
     if kind is not None:
         words = f"{kind.name} ({chance(kind.probability)})"
         if kind.probability < _CLEAR and kind.others:
@@ -220,12 +220,12 @@ def chance(probability: float) -> str:
     )
 
 
-def outside_remarks(found: Located) -> Iterator[Remark]:
+def outside_remarks(result: Located) -> Iterator[Remark]:
     """What to look at outside the code, with the report's words; then what this machine says about it."""
-    outer = found.answer.extrinsic
+    outer = result.answer.extrinsic
     if outer is None or not outer.likely:
         return
-    here = {one.name: one for one in found.here.versions} if found.here is not None else {}
+    here = {one.name: one for one in result.here.versions} if result.here is not None else {}
     named = {one.what for one in outer.look_at if one.name is not None}
     quotes: set[str] = set()
     for one in outer.look_at:
@@ -238,16 +238,16 @@ def outside_remarks(found: Located) -> Iterator[Remark]:
             yield Remark("because", f"“{clean(one.quote)}”", tone="muted")
     for name, own in here.items():
         yield Remark("here", f"{clean(name)} {own.installed or 'is not installed'}")
-    if found.here is not None:
-        for problem in found.here.problems[:_MOST_PROBLEMS]:
+    if result.here is not None:
+        for problem in result.here.problems[:_MOST_PROBLEMS]:
             bad = problem.level == "bad"
             yield Remark("wrong" if bad else "note", clean(problem.what), tone="bad" if bad else "warn")
             yield Remark("do", clean(problem.do))
     yield Remark("more", "netmend env checks this machine", tone="muted")
 
 
-def kind_data(found: Located) -> dict[str, Any] | None:
-    kind = found.answer.kind
+def kind_data(result: Located) -> dict[str, Any] | None:
+    kind = result.answer.kind
     if kind is None:
         return None
     return {
@@ -258,11 +258,11 @@ def kind_data(found: Located) -> dict[str, Any] | None:
     }
 
 
-def outside_data(found: Located) -> dict[str, Any] | None:
-    outer = found.answer.extrinsic
+def outside_data(result: Located) -> dict[str, Any] | None:
+    outer = result.answer.extrinsic
     if outer is None:
         return None
-    here = found.here
+    here = result.here
     return {
         "likely": outer.likely,
         "probability": outer.probability,
@@ -289,9 +289,9 @@ _REPORT = Fields(
 )
 LOCATED = Fields(
     ("report", _REPORT),
-    ("repository", lambda found: _REPOSITORY(found)),
+    ("repository", lambda result: _REPOSITORY(result)),
     "candidates=answer.candidates",
-    ("files", lambda found: [{"rank": rank, **_FILE(file)} for rank, file in enumerate(found.files, 1)]),
+    ("files", lambda result: [{"rank": rank, **_FILE(file)} for rank, file in enumerate(result.files, 1)]),
     ("kind", kind_data),
     ("extrinsic", outside_data),
     "notes=answer.notes",

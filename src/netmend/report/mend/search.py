@@ -22,10 +22,10 @@ _FLAWS = {
 }
 
 
-def mend_document(found: Mended) -> Document:
-    commands = (next_steps(file, found.model) for file in found.files)
+def mend_document(result: Mended) -> Document:
+    commands = (next_steps(file, result.model) for file in result.files)
     return Document(
-        *verdict_words(found), (tried_grid(found), *commands), tuple(mend_remarks(found)), wide=True
+        *verdict_words(result), (tried_grid(result), *commands), tuple(mend_remarks(result)), wide=True
     )
 
 
@@ -37,14 +37,14 @@ def next_steps(patch: Path, model: str) -> tuple[Remark, ...]:
     return tuple(Remark(label, clean(line), whole=True) for label, line in lines.items())
 
 
-def verdict_words(found: Mended) -> tuple[str, str]:
+def verdict_words(result: Mended) -> tuple[str, str]:
     """A tone and the outcome in one sentence."""
-    if found.recommended is not None:
-        flaws = " and ".join(_FLAWS[flaw] for flaw in found.verdict.flaws)
+    if result.recommended is not None:
+        flaws = " and ".join(_FLAWS[flaw] for flaw in result.verdict.flaws)
         said = f"Patch found, but {flaws}" if flaws else "patch found"
-        words = f"{said}: {found.recommended.method} {deeds(found.recommended.unseen)}"
-        return ("good" if found.verdict.standing == HOLDS else "warn"), words
-    if found.verdict.standing == REFUTED:
+        words = f"{said}: {result.recommended.method} {deeds(result.recommended.unseen)}"
+        return ("good" if result.verdict.standing == HOLDS else "warn"), words
+    if result.verdict.standing == REFUTED:
         return "bad", "No patch is recommended: the best one fails on unseen data"
     return "bad", "No patch is recommended: no method wins on the validation data"
 
@@ -60,29 +60,29 @@ def deeds(unseen: Tally) -> str:
     return f"{repaired}, breaks {unseen.broken} of {plural(unseen.guarded, 'unseen guard input')}"
 
 
-def mend_remarks(found: Mended) -> Iterator[Remark]:
+def mend_remarks(result: Mended) -> Iterator[Remark]:
     """What a person needs to judge it."""
-    for reason in found.verdict.reasons:
-        yield Remark("but" if found.recommended else "why", reason, "", "warn")
-    yield Remark("failing", _divided(found.failing))
-    yield Remark("guard", _divided(found.guard))
-    for note in found.notes[:_MOST_NOTES]:
+    for reason in result.verdict.reasons:
+        yield Remark("but" if result.recommended else "why", reason, "", "warn")
+    yield Remark("failing", _divided(result.failing))
+    yield Remark("guard", _divided(result.guard))
+    for note in result.notes[:_MOST_NOTES]:
         yield Remark("note", clean(note), "", "muted")
-    best = found.recommended
+    best = result.recommended
     if best is not None:
-        yield Remark("unseen", _interval_words(best.unseen, found.options.bound))
+        yield Remark("unseen", _interval_words(best.unseen, result.options.bound))
         yield Remark("patch", size_words(best.patch))
-        if chosen := _chosen_words(found, best):
+        if chosen := _chosen_words(result, best):
             yield Remark("chosen", chosen)
-        if against := _against_baseline(found, best):
+        if against := _against_baseline(result, best):
             yield Remark("baseline", against)
-    for name, why in found.left_out:
+    for name, why in result.left_out:
         yield Remark("left out", f"{name}: {clean(why)}", "", "muted")
 
 
-def tried_grid(found: Mended) -> Grid:
+def tried_grid(result: Mended) -> Grid:
     """A row for each method at its best rate."""
-    rows = tuple(_row(one, one is found.recommended) for one in found.tried)
+    rows = tuple(_row(one, one is result.recommended) for one in result.tried)
     columns = (
         Column("method"),
         Column("repaired", True),
@@ -96,9 +96,9 @@ def tried_grid(found: Mended) -> Grid:
     note = (
         "repaired, broken: on validation data | unseen data; learned: repaired among the training failures."
     )
-    if found.recommended is not None:
+    if result.recommended is not None:
         note += " * recommended."
-    if any(one.part < 1 for one in found.tried):
+    if any(one.part < 1 for one in result.tried):
         note += " < only part of the way to the new weights: the full change broke too much."
     return Grid(columns, rows, note=note)
 
@@ -137,9 +137,9 @@ def _interval_words(unseen: Tally, bound: float) -> str:
     return ", ".join(parts) or "nothing was held out to judge by"
 
 
-def _chosen_words(found: Mended, best: Tried) -> str:
+def _chosen_words(result: Mended, best: Tried) -> str:
     """Why it is not the strongest one on the data that chooses."""
-    strongest = None if found.verdict.best is None else found.tried[found.verdict.best]
+    strongest = None if result.verdict.best is None else result.tried[result.verdict.best]
     if strongest is None or strongest is best:
         return ""
     ours, theirs = best.validation, strongest.validation
@@ -149,13 +149,13 @@ def _chosen_words(found: Mended, best: Tried) -> str:
     )
 
 
-def _against_baseline(found: Mended, best: Tried) -> str:
-    first = next((one for one in found.tried if one.method == found.baseline), None)
+def _against_baseline(result: Mended, best: Tried) -> str:
+    first = next((one for one in result.tried if one.method == result.baseline), None)
     if first is None:
         return "could not be measured"
     if first is best:
-        return f"{found.baseline} itself wins: no other method does as well on the validation data with a smaller patch"
-    return f"{found.baseline} {deeds(first.unseen)}, changing {share(first.patch.share)} of the values"
+        return f"{result.baseline} itself wins: no other method does as well on the validation data with a smaller patch"
+    return f"{result.baseline} {deeds(first.unseen)}, changing {share(first.patch.share)} of the values"
 
 
 def _tally(tally: Tally) -> dict[str, Any]:
@@ -188,9 +188,9 @@ _TRIED = Fields(
 )
 _COUNTS = Fields("given", "repair", "validation", "unseen", "shared")
 MENDED = Fields(
-    ("kind", lambda found: "classifier"),
+    ("kind", lambda result: "classifier"),
     "model",
-    ("recommended", lambda found: found.recommended.method if found.recommended else None),
+    ("recommended", lambda result: result.recommended.method if result.recommended else None),
     "verdict=verdict.standing",
     "reasons=verdict.reasons",
     "flaws=verdict.flaws",
@@ -199,10 +199,10 @@ MENDED = Fields(
     ("failing", _COUNTS),
     ("guard", _COUNTS),
     ("tried", _TRIED),
-    ("left_out", lambda found: [{"method": name, "reason": why} for name, why in found.left_out]),
+    ("left_out", lambda result: [{"method": name, "reason": why} for name, why in result.left_out]),
     "notes",
     "steps=options.steps",
     "seed=options.seed",
     "seconds",
-    ("patch", lambda found: found.files[0] if found.files else None),
+    ("patch", lambda result: result.files[0] if result.files else None),
 )

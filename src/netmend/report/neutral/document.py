@@ -47,99 +47,102 @@ FATES = {
 }
 
 
-def neutral_document(found: Neutrality) -> Document:
+def neutral_document(analysis: Neutrality) -> Document:
     """The outcome first, then what a person needs to judge it."""
     return Document(
-        *verdict_words(found),
+        *verdict_words(analysis),
         (
-            tuple(goal_remarks(found)),
-            alternatives_grid(found, _MOST_ALTERNATIVES),
-            *((Inset(Tree(found)),) if len(found.nodes) > 1 else ()),
-            tuple(end_remarks(found)),
+            tuple(goal_remarks(analysis)),
+            alternatives_grid(analysis, _MOST_ALTERNATIVES),
+            *((Inset(Tree(analysis)),) if len(analysis.nodes) > 1 else ()),
+            tuple(end_remarks(analysis)),
         ),
     )
 
 
-def verdict_words(found: Neutrality) -> tuple[str, str]:
+def verdict_words(analysis: Neutrality) -> tuple[str, str]:
     """The tone (good, warn, bad) and the outcome in a few words."""
-    if found.objective is None:
+    if analysis.objective is None:
         return "bad", "No metric was found; name one with --metric"
-    if found.goal.value is None and found.goal.kind == FIX:
+    if analysis.goal.value is None and analysis.goal.kind == FIX:
         return (
             "bad",
             "Nothing can be compared with the known fix: it did not finish training, or does not print the metric",
         )
-    count = len(found.minimal)
-    if len(found.nodes) == 1:
+    count = len(analysis.minimal)
+    if len(analysis.nodes) == 1:
         return "warn", "No change was tried"
     if not count:
         return "warn", {
             FIX: "No other change does as well as the known fix",
-            LIKE: f"No change reaches {setting(found.goal.value)}",
+            LIKE: f"No change reaches {setting(analysis.goal.value)}",
             BEST: "No change does as well as the original program",
-        }[found.goal.kind]
+        }[analysis.goal.kind]
     ways = plural(count, "minimal fix", "minimal fixes")
     does = "does" if count == 1 else "do"
-    only = f": {changes_words(found.node(found.minimal[0].nodes[0]))}" if count == 1 else ""
+    only = f": {changes_words(analysis.node(analysis.minimal[0].nodes[0]))}" if count == 1 else ""
     return "good", {
         FIX: f"{ways} {does} as well as the known fix",
-        LIKE: f"{ways} {'reaches' if count == 1 else 'reach'} {setting(found.goal.value)}",
+        LIKE: f"{ways} {'reaches' if count == 1 else 'reach'} {setting(analysis.goal.value)}",
         BEST: f"{ways} found{only}",
-    }[found.goal.kind]
+    }[analysis.goal.kind]
 
 
-def metric_name(found: Neutrality) -> str:
-    return "value" if found.objective is None else metric_words(found.objective)
+def metric_name(analysis: Neutrality) -> str:
+    return "value" if analysis.objective is None else metric_words(analysis.objective)
 
 
-def goal_remarks(found: Neutrality) -> Iterator[Remark]:
+def goal_remarks(analysis: Neutrality) -> Iterator[Remark]:
     """The program as it is, the goal, what counts and how it is compared."""
-    name = metric_name(found)
+    name = metric_name(analysis)
     yield Remark(
         "original",
-        f"{name} {mean_words(found.original.values) if found.original.values else '(not trained)'}",
-        tail=clean(found.original.note),
+        f"{name} {mean_words(analysis.original.values) if analysis.original.values else '(not trained)'}",
+        tail=clean(analysis.original.note),
     )
-    goal = found.goal
+    goal = analysis.goal
     if goal.kind == LIKE:
         yield Remark("goal", f"{name} {setting(goal.value)}, as you set it")
     elif goal.value is not None:
         source = "the known fix" if goal.kind == FIX else "the best found"
         beside = "" if goal.node is None else f", configuration {goal.node}"
         yield Remark("goal", f"{name} {mean_words(goal.values)}, {source}{beside}")
-    if found.objective is not None and goal.value is not None:
-        if goal.kind != BEST and reaches(found.objective, found.original, goal, found.original):
+    if analysis.objective is not None and goal.value is not None:
+        if goal.kind != BEST and reaches(analysis.objective, analysis.original, goal, analysis.original):
             yield Remark(
                 "note",
                 "the original program already reaches the goal: the changes are neutral, not repairs",
                 tone="warn",
             )
-        way = "higher" if found.objective.higher_is_better else "lower"
-        yield Remark("metric", f"{clean(found.objective.name)}; {way} is better", tone="muted")
-        yield Remark("compared", compared_words(found), tone="muted")
+        way = "higher" if analysis.objective.higher_is_better else "lower"
+        yield Remark("metric", f"{clean(analysis.objective.name)}; {way} is better", tone="muted")
+        yield Remark("compared", compared_words(analysis), tone="muted")
 
 
-def compared_words(found: Neutrality) -> str:
-    seeds = f"means over {plural(len(found.seeds), 'seed')}"
-    if found.goal.kind == LIKE:
+def compared_words(analysis: Neutrality) -> str:
+    seeds = f"means over {plural(len(analysis.seeds), 'seed')}"
+    if analysis.goal.kind == LIKE:
         return f"{seeds}; the mean has to reach that value"
     return f"{seeds}; “as good” = within 1 standard error of the difference, or 1 % of the way to the goal"
 
 
-def end_remarks(found: Neutrality) -> Iterator[Remark]:
+def end_remarks(analysis: Neutrality) -> Iterator[Remark]:
     """What was looked at, what it cost, why it ended."""
-    fates = Counter(node.status for node in found.nodes[1:])
+    fates = Counter(node.status for node in analysis.nodes[1:])
     told = [f"{fates[status]} {_SHORT[status]}" for status in FATES if fates[status]]
-    beside = f"; {plural(found.untried, 'more change')} not tried" if found.untried else ""
+    beside = f"; {plural(analysis.untried, 'more change')} not tried" if analysis.untried else ""
     yield Remark(
-        "looked at", f"{plural(len(found.nodes) - 1, 'configuration')}: {', '.join(told) or 'none'}{beside}"
+        "looked at",
+        f"{plural(len(analysis.nodes) - 1, 'configuration')}: {', '.join(told) or 'none'}{beside}",
     )
-    spent = setting(float(f"{found.trainings:.1f}"))
-    yield Remark("cost", f"{spent} trainings (budget {found.budget}); {duration(found.seconds)} in all")
-    if found.stopped:
-        yield Remark("ended", clean(found.stopped), tone="muted")
-    if found.problems:
-        yield Remark("failures", f"parts of netmend failed: {clean('; '.join(found.problems))}", tone="warn")
+    spent = setting(float(f"{analysis.trainings:.1f}"))
+    yield Remark("cost", f"{spent} trainings (budget {analysis.budget}); {duration(analysis.seconds)} in all")
+    if analysis.stopped:
+        yield Remark("ended", clean(analysis.stopped), tone="muted")
+    if analysis.problems:
+        yield Remark(
+            "failures", f"parts of netmend failed: {clean('; '.join(analysis.problems))}", tone="warn"
+        )
 
 
 _SHORT = {
@@ -152,12 +155,12 @@ _SHORT = {
 }
 
 
-def alternatives_grid(found: Neutrality, most: int | None = None) -> Grid:
+def alternatives_grid(analysis: Neutrality, most: int | None = None) -> Grid:
     """One row for each set of changes, with its best configuration."""
-    shown = found.alternatives[:most]
+    shown = analysis.alternatives[:most]
     rows = []
     for one in shown:
-        node = found.node(one.nodes[0])
+        node = analysis.node(one.nodes[0])
         rows.append(
             (
                 str(node.id),
@@ -168,11 +171,11 @@ def alternatives_grid(found: Neutrality, most: int | None = None) -> Grid:
                 standing_words(one),
             )
         )
-    left = len(found.alternatives) - len(shown)
+    left = len(analysis.alternatives) - len(shown)
     columns = (
         Column("no.", numeric=True, hint="number of the configuration"),
         Column("what changes"),
-        Column(metric_name(found), numeric=True, hint="mean and standard deviation over the seeds"),
+        Column(metric_name(analysis), numeric=True, hint="mean and standard deviation over the seeds"),
         Column("lines", numeric=True, hint="lines of source that differ from the original program"),
         Column("cost", numeric=True, spare=1, hint="of one training, in trainings of the original program"),
         Column("set"),
@@ -203,15 +206,15 @@ def fate_words(node: Node) -> str:
     return f"{told}: {clean(node.note)}" if node.status == FAILED and node.note else told
 
 
-def tree_rows(found: Neutrality, nodes: set[int]) -> Iterator[tuple[int, Node]]:
+def tree_rows(analysis: Neutrality, nodes: set[int]) -> Iterator[tuple[int, Node]]:
     """Configurations of a set in the order of the tree, the best child first, each with its depth."""
     children: dict[int | None, list[Node]] = {}
-    for node in found.nodes:
+    for node in analysis.nodes:
         if node.id in nodes:
             children.setdefault(node.parent, []).append(node)
 
     def error(node: Node) -> float:
-        return math.inf if found.objective is None else error_of(found.objective, node, found.nodes)
+        return math.inf if analysis.objective is None else error_of(analysis.objective, node, analysis.nodes)
 
     def below(parent: int | None, depth: int) -> Iterator[tuple[int, Node]]:
         for node in sorted(children.get(parent, []), key=lambda node: (error(node), node.id)):
@@ -229,13 +232,13 @@ def value_words(node: Node) -> str:
 class Tree:
     """How the search went: configurations that were followed up or reach the goal, below the ones they come from."""
 
-    def __init__(self, found: Neutrality) -> None:
-        self.found = found
+    def __init__(self, analysis: Neutrality) -> None:
+        self.analysis = analysis
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        rows = list(tree_rows(self.found, shown_nodes(self.found)))
-        minimal = {number for one in self.found.minimal for number in one.nodes}
-        larger = {number for one in self.found.alternatives for number in one.nodes} - minimal
+        rows = list(tree_rows(self.analysis, shown_nodes(self.analysis)))
+        minimal = {number for one in self.analysis.minimal for number in one.nodes}
+        larger = {number for one in self.analysis.alternatives for number in one.nodes} - minimal
         marks = dict.fromkeys(minimal, "●") | dict.fromkeys(larger, "○")
         if options.ascii_only:
             marks = {number: {"●": "*", "○": "o"}[mark] for number, mark in marks.items()}
@@ -250,18 +253,18 @@ class Tree:
             line = Text(f"{node.id:>{numbers}} ", "dim", no_wrap=True).append(f"{mark} ", "green")
             line.append(text + " " * (room - cells(text)), _style(node, mark))
             yield line.append(f"  {value_words(node):>{values}}")
-        yield from _notes(self.found, len(rows))
+        yield from _notes(self.analysis, len(rows))
 
 
-def shown_nodes(found: Neutrality) -> set[int]:
+def shown_nodes(analysis: Neutrality) -> set[int]:
     """Alternatives and what was followed up, with all that they come from."""
-    wanted = {number for one in found.alternatives for number in one.nodes}
-    wanted |= {node.id for node in found.nodes if node.expanded or node.parent is None}
+    wanted = {number for one in analysis.alternatives for number in one.nodes}
+    wanted |= {node.id for node in analysis.nodes if node.expanded or node.parent is None}
     for number in sorted(wanted, reverse=True):
-        parent = found.node(number).parent
+        parent = analysis.node(number).parent
         while parent is not None:
             wanted.add(parent)
-            parent = found.node(parent).parent
+            parent = analysis.node(parent).parent
     return wanted
 
 
@@ -269,16 +272,16 @@ def _style(node: Node, mark: str) -> str:
     return "" if mark.strip() or node.parent is None else "dim"
 
 
-def _notes(found: Neutrality, shown: int) -> Iterator[Text]:
-    notes = ["● minimal set, ○ larger set that reaches the goal"] if found.alternatives else []
+def _notes(analysis: Neutrality, shown: int) -> Iterator[Text]:
+    notes = ["● minimal set, ○ larger set that reaches the goal"] if analysis.alternatives else []
     if shown > _MOST_ROWS:
         notes.append(f"{shown - _MOST_ROWS} more rows are on the page (--html)")
     if notes:
         yield Text("; ".join(notes), "dim")
 
 
-def _alternative(found: Neutrality, one: Alternative) -> dict[str, Any]:
-    best = found.node(one.nodes[0])
+def _alternative(analysis: Neutrality, one: Alternative) -> dict[str, Any]:
+    best = analysis.node(one.nodes[0])
     return {
         "knobs": one.knobs,
         "causes": one.causes,
@@ -313,10 +316,10 @@ _NODE = Fields(
 NEUTRALITY = Fields(
     "script",
     "arguments",
-    ("metric", lambda found: objective_data(found.objective)),
+    ("metric", lambda analysis: objective_data(analysis.objective)),
     ("goal", Fields("kind", "value", "values", "node")),
     "seeds",
-    ("alternatives", lambda found: [_alternative(found, one) for one in found.alternatives]),
+    ("alternatives", lambda analysis: [_alternative(analysis, one) for one in analysis.alternatives]),
     ("nodes", _NODE),
     "trainings",
     "seconds",
