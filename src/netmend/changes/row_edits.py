@@ -11,19 +11,12 @@ import math
 from dataclasses import dataclass
 
 from netmend.changes.case import Case
-from netmend.changes.data.data_holders import (
-    Holder,
-    evaluation_inputs,
-    forward_calls,
-    fresh,
-    is_array,
-    pairs,
-)
+from netmend.changes.data.data_holders import Holder, evaluation_inputs, forward_calls, is_array, pairs
 from netmend.changes.data.data_origins import Flow
 from netmend.changes.data_edits import part_of, put, rows, targets
 from netmend.changes.network.heads_in_source import head_of
 from netmend.diagnose.measures.batches import label_counts, training_loader, training_samples
-from netmend.program.source.naming import spelled
+from netmend.program.source.naming import new_variable, spelled
 from netmend.program.source.numbers import literal
 from netmend.program.source.writing import wrap
 from netmend.program.text.file import File
@@ -172,7 +165,7 @@ def _of_names(case: Case, samples: int, kept: int, repeated: bool) -> FileEdits:
     if both is None:
         return ()
     given, wanted = both
-    x, y, name = given.name, wanted.name, fresh(given.file, "chosen", "kept")
+    x, y, name = given.name, wanted.name, new_variable(given.file, "chosen", "kept")
     chosen, extra = _drawn(given.file, "torch.randperm", f"len({x})")
     take = f"{x}, {y} = {x}[{name}], {y}[{name}]" if x != y else f"{x} = {x}[{name}]"
     line = f"{name} = {chosen}{_cut(samples, kept, repeated)}"

@@ -87,7 +87,7 @@ class EvaluatedProgram:
                     yield part
 
     def file_of(self, node: ast.AST | None) -> File | None:
-        """The file that a node stands in."""
+        """The file that a node stands in, as `sources` know it."""
         programs = (
             program for program in self._evaluated.values() if program is not None and node is not None
         )

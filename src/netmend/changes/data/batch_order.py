@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterable
 
 from netmend.changes.case import Case
-from netmend.changes.data.data_holders import fresh, holder, is_array, training_inputs, training_targets
+from netmend.changes.data.data_holders import holder, is_array, training_inputs, training_targets
 from netmend.changes.data.data_origins import Flow, Step
 from netmend.program.source.bindings import binding_of
-from netmend.program.source.naming import imports, spelled
+from netmend.program.source.naming import imports, new_variable, spelled
 from netmend.program.source.writing import insert_before, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name, stored_in, variables_in
@@ -182,4 +182,4 @@ def _permutation(file: File, flow: Flow, data: ast.expr) -> tuple[str, str, File
     held = holder(flow)
     array = held is not None and is_array(flow, held)
     name, extra = spelled(file, "numpy.random.permutation" if array else "torch.randperm")
-    return fresh(file, "order", "perm", "shuffled"), f"{name}(len({file.source(data)}))", extra
+    return new_variable(file, "order", "perm", "shuffled"), f"{name}(len({file.source(data)}))", extra

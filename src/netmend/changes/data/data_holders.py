@@ -295,17 +295,3 @@ def _kind(file: File, node: ast.expr) -> bool | None:
     if package.partition(".")[0] in ("torch", "numpy", "pandas"):
         return not package.startswith("torch")
     return False if name in _TENSOR_METHODS else None
-
-
-def fresh(file: File, *wanted: str) -> str:
-    """The first of some names that the file does not use yet."""
-    used = variables_in(file.tree)
-    used |= {node.arg for node in inside(file.tree, ast.arg)}
-    used |= set(imports(file))
-    for name in wanted:
-        if name not in used:
-            return name
-    number = 2
-    while f"{wanted[-1]}{number}" in used:
-        number += 1
-    return f"{wanted[-1]}{number}"

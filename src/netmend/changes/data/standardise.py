@@ -11,16 +11,15 @@ from netmend.changes.data.data_holders import (
     Holder,
     evaluation_inputs,
     first_use,
-    fresh,
     holder,
     settled,
     training_inputs,
 )
 from netmend.library.layers import NORM_OF_RANK
-from netmend.program.source.naming import spelled
+from netmend.program.source.naming import new_attribute, new_variable, spelled
 from netmend.program.source.writing import add_argument_first, insert_after, insert_before
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, attributes_in, holds, inside, last_name
+from netmend.program.text.queries import Function, holds, inside, last_name
 from netmend.vocabulary import ModelFact, ModuleFact
 from netmend.vocabulary.change import FileEdits
 
@@ -102,7 +101,10 @@ def standardised(case: Case, scale: Scale) -> FileEdits:
     axes = {2: "0", 3: "" if layer is not None and layer.kind == "Conv1d" else "(0, 1)"}.get(
         len(scale.shape), ""
     )
-    mean, std = fresh(file, "mean", "x_mean", "input_mean"), fresh(file, "std", "x_std", "input_std")
+    mean, std = (
+        new_variable(file, "mean", "x_mean", "input_mean"),
+        new_variable(file, "std", "x_std", "input_std"),
+    )
     tiny = " + 1e-8" if scale.still else ""
     part = name if first.part is None else file.source(first.part)
     if not others and first.part is None and _is_split_later(case):
@@ -252,7 +254,7 @@ def _first_in_class(
     if start is None or argument is None or not body:
         return ()
     name, extra = spelled(file, f"torch.nn.{NORM_OF_RANK[rank]}")
-    attribute = fresh_attribute(file, "input_norm")
+    attribute = new_attribute(file.tree, "input_norm")
     made = f"self.{attribute} = {name}({_width_text(file, case, layer, width, start)})"
     call = f"self.{attribute}({argument})"
     if over_last:
@@ -268,11 +270,6 @@ def own_class(case: Case, model: ModelFact) -> tuple[File, Function, Function] |
     methods = {m.name: m for m in found[1].body if isinstance(m, Function)}
     init, forward = methods.get("__init__"), methods.get("forward")
     return None if init is None or forward is None else (found[0], init, forward)
-
-
-def fresh_attribute(file: File, wanted: str) -> str:
-    used = attributes_in(file.tree)
-    return wanted if wanted not in used else f"{wanted}2"
 
 
 def _after_super(init: Function) -> ast.stmt | None:

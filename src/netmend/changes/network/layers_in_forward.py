@@ -10,7 +10,7 @@ from netmend.changes.loop.loop_code import names_in
 from netmend.library.operations import RESHAPES
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
-from netmend.program.text.queries import Function, attributes_in, inside, last_name
+from netmend.program.text.queries import Function, inside, last_name
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits
 
@@ -107,13 +107,6 @@ def _offset(file: File, node: ast.expr) -> int:
 
 def spans_line(node: ast.stmt | None, line: int) -> bool:
     return node is not None and node.lineno <= line <= (node.end_lineno or node.lineno)
-
-
-def free_name(file: File, owner: ast.ClassDef, wanted: str) -> str:
-    """An attribute name that the class does not use yet."""
-    used = attributes_in(owner)
-    names = [wanted, *(f"{wanted}_{number}" for number in range(2, 50))]
-    return next(name for name in names if name not in used)
 
 
 def width_of(case: Case, file: File, function: Function, call: ast.Call) -> int | None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.changes.network.layers_in_forward import free_name
 from netmend.changes.network.registration import DICTS, LISTS
-from netmend.program.source.naming import qualified, spelled
+from netmend.program.source.naming import new_attribute, qualified, spelled
 from netmend.program.source.writing import insert_after
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
@@ -88,7 +87,7 @@ def registered_beside(file: File, value: ast.expr, target: ast.expr) -> FileEdit
     loops = f"for layer in {held}"
     if _is_nested(file, value, target):
         loops = f"for group in {held} for layer in group"
-    new = free_name(file, owner, f"{target.attr}_modules")
+    new = new_attribute(owner, f"{target.attr}_modules")
     line = f"{other}.{new} = {name}(layer {loops} if isinstance(layer, {module}))"
     return (*insert_after(file, function.body[-1], line), *extra, *more)
 

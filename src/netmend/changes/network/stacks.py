@@ -8,7 +8,7 @@ from netmend.program.source.naming import imports, spelled
 from netmend.program.source.writing import insert_after, insert_argument_after, insert_before, wrap
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
-from netmend.program.text.queries import attributes_in, inside, last_name
+from netmend.program.text.queries import inside, last_name
 from netmend.vocabulary.change import FileEdits
 
 _PARTS = ("weight", "bias", "in_features", "out_features", "in_channels", "out_channels")
@@ -143,14 +143,6 @@ def relu_of(file: File, like: ast.expr | None = None) -> tuple[str, FileEdits]:
     if "torch.nn.functional" not in known and "torch" in known:
         return spelled(file, "torch.relu")
     return spelled(file, "torch.nn.functional.relu", like=like)
-
-
-def new_name(file: File, owner: ast.ClassDef, wanted: str) -> str:
-    """A name for a new attribute of a class that it does not have yet."""
-    used = attributes_in(owner)
-    if wanted not in used:
-        return wanted
-    return next(f"{wanted}{n}" for n in range(2, 1000) if f"{wanted}{n}" not in used)
 
 
 def init_of(owner: ast.ClassDef) -> ast.FunctionDef | None:

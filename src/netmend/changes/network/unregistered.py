@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from netmend.changes.network.registration import DICTS, LISTS, is_attribute, registered_in
-from netmend.program.source.naming import spelled
+from netmend.program.source.naming import new_attribute, spelled
 from netmend.program.source.writing import insert_after, replace
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
-from netmend.program.text.queries import Function, attributes_in, inside, last_name
+from netmend.program.text.queries import Function, inside, last_name
 from netmend.program.text.sources import Code
 from netmend.vocabulary.change import FileEdit, FileEdits
 
@@ -129,10 +129,8 @@ def held_by_name(file: File, statement: ast.stmt) -> FileEdits:
     for node in inside(function, ast.Assign):  # self.body = lambda x: body(x)
         if is_attribute(node) and _only_calls(node.value, target.id):
             return replace(file, node.value, target.id)
-    taken = attributes_in(owner)
-    free = (target.id, f"{target.id}_layers", f"{target.id}_module", f"_{target.id}")
-    name = next((each for each in free if each not in taken), "")
-    return insert_after(file, statement, f"{me}.{name} = {target.id}") if name else ()
+    name = new_attribute(owner, target.id, f"{target.id}_layers", f"{target.id}_module", f"_{target.id}")
+    return insert_after(file, statement, f"{me}.{name} = {target.id}")
 
 
 def _only_calls(value: ast.expr | None, name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.changes.case import Case
-from netmend.changes.data.data_holders import Holder, fresh, is_array
+from netmend.changes.data.data_holders import Holder, is_array
 from netmend.changes.data_edits import part_of, put, random_rows, rows, targets
 from netmend.changes.network.heads_in_source import head_of
 from netmend.changes.row_edits import Labels, chances, free_rows, labels, normal, only_trains, shifts
@@ -15,7 +15,7 @@ from netmend.library.losses import DISTANCES
 from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, Operator, mutation
-from netmend.program.source.naming import spelled
+from netmend.program.source.naming import new_variable, spelled
 from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
 
@@ -34,7 +34,7 @@ class LabelsWrong(Operator, code="M501", causes=("DAT-LABEL",), published=("TCL"
         if held is None:
             return
         uniform, order, extra = random_rows(held)
-        name, mixed = part_of(held), fresh(held.file, "mixed", "exchanged")
+        name, mixed = part_of(held), new_variable(held.file, "mixed", "exchanged")
         for share in self.shares:
             lines = [f"{name}[:] = {name}[{order}(len({name}))]"]
             if share < 1:
@@ -56,7 +56,7 @@ class LabelsWrong(Operator, code="M501", causes=("DAT-LABEL",), published=("TCL"
         held = targets(case)
         if held is None or not only_trains(case, held):
             return
-        name, mixed = part_of(held), fresh(held.file, "mixed", "exchanged")
+        name, mixed = part_of(held), new_variable(held.file, "mixed", "exchanged")
         drawn, extra = chances(held, f"len({name})")
 
         def edits(share: float) -> FileEdits:
@@ -133,8 +133,8 @@ class LabelsFalsified(Operator, code="M511", causes=("DAT-LABEL",), published=("
             raise UsageError(f"no training sample has the class {attacked}. Choose one of: {known}.")
         name, count = found.name, len(found.counts)
         wrong, moved = (
-            fresh(found.held.file, "wrong", "falsified"),
-            fresh(found.held.file, "shift", "moved_by"),
+            new_variable(found.held.file, "wrong", "falsified"),
+            new_variable(found.held.file, "shift", "moved_by"),
         )
         drawn, first = chances(found.held, f"{name}.shape")
         by, second = shifts(found.held, f"{name}.shape", count)
@@ -216,7 +216,7 @@ class ClassesOverlap(Operator, code="M512", causes=("DAT-LABEL",), published=("T
             known = ", ".join(map(str, sorted(found.counts)[:20]))
             raise UsageError(f"cannot copy class {first} as class {second}. Choose two of: {known}.")
         x, y = given.name, wanted.name
-        copied, array = fresh(given.file, "copied", "overlapping"), bool(is_array(given.flow, given))
+        copied, array = new_variable(given.file, "copied", "overlapping"), bool(is_array(given.flow, given))
         drawn, extra = chances(wanted, f"{y}.shape")
         join, more = spelled(given.file, "numpy.concatenate" if array else "torch.cat")
         like, full = spelled(given.file, "numpy.full_like" if array else "torch.full_like")
@@ -267,7 +267,7 @@ class ClassesUnbalanced(Operator, code="M502", causes=("DAT-IMBALANCE",), publis
         if given is None or wanted is None:
             return
         uniform, _, extra = random_rows(wanted)
-        name, y = fresh(wanted.file, "kept", "chosen"), wanted.name
+        name, y = new_variable(wanted.file, "kept", "chosen"), wanted.name
         # Half of the classes; of two, the second.
         limit = sorted(counts)[max(1, len(counts) // 2)]
         for index, share in enumerate(self.kept, 1):
@@ -294,7 +294,7 @@ class ClassesUnbalanced(Operator, code="M502", causes=("DAT-IMBALANCE",), publis
         limit, y, name = (
             sorted(counts)[max(1, len(counts) // 2)],
             wanted.name,
-            fresh(wanted.file, "kept", "chosen"),
+            new_variable(wanted.file, "kept", "chosen"),
         )
         drawn, extra = chances(wanted, f"len({y})")
 

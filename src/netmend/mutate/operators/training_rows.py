@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 from netmend.changes.case import Case
-from netmend.changes.data.data_holders import Holder, fresh, pairs
+from netmend.changes.data.data_holders import Holder, pairs
 from netmend.changes.data_edits import is_made, part_of, put, rows
 from netmend.changes.loop.loop_code import loops_around, reached_from, spots
 from netmend.changes.network.heads_in_source import head_of
@@ -16,7 +16,7 @@ from netmend.diagnose.measures.batches import training_loader, training_samples
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, Operator, mutation
-from netmend.program.source.naming import imports, spelled
+from netmend.program.source.naming import imports, new_variable, spelled
 from netmend.program.source.values import set_argument
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.queries import last_name
@@ -177,7 +177,7 @@ class DataSorted(Operator, code="M507", causes=("API-SHUFFLE-POS",), published=(
         if not in_order or math.prod(shape[1:]) != 1:
             return
         given, wanted = first
-        x, y, order = part_of(given), part_of(wanted), fresh(wanted.file, "order", "by_target")
+        x, y, order = part_of(given), part_of(wanted), new_variable(wanted.file, "order", "by_target")
         if x == y:
             return
         lines = (f"{order} = {y}.argsort(0).reshape(-1)", f"{x}, {y} = {x}[{order}], {y}[{order}]")

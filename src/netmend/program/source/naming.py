@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from itertools import takewhile
+from itertools import chain, count, takewhile
 
 from netmend.program.source.writing import insert_after, insert_before, replace
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
+from netmend.program.text.queries import attributes_in, inside, variables_in
 from netmend.vocabulary.change import FileEdits
 from netmend.vocabulary.finding import Edit
 
@@ -43,6 +44,22 @@ def spelled(file: File, qualified: str, like: ast.expr | None = None) -> tuple[s
     if found:
         return name, insert_after(file, found[-1], line)
     return name, insert_before(file, body[0], line) if body else ()
+
+
+def new_variable(file: File, *wanted: str) -> str:
+    """The first of some names that the file does not use yet, else the last of them with a number."""
+    parameters = {argument.arg for argument in inside(file.tree, ast.arg)}
+    return _unused(variables_in(file.tree) | parameters | set(imports(file)), wanted)
+
+
+def new_attribute(owner: ast.AST, *wanted: str) -> str:
+    """The first of some attributes that a class does not have yet, else the last of them with a number."""
+    return _unused(attributes_in(owner), wanted)
+
+
+def _unused(used: set[str], wanted: tuple[str, ...]) -> str:
+    numbered = (f"{wanted[-1]}{number}" for number in count(2))
+    return next(name for name in chain(wanted, numbered) if name not in used)
 
 
 def imports(file: File) -> dict[str, str]:

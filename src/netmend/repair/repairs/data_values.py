@@ -14,7 +14,6 @@ from netmend.changes.data.data_holders import (
     Holder,
     first_use,
     forward_calls,
-    fresh,
     holders,
     is_array,
     pairs,
@@ -25,7 +24,7 @@ from netmend.changes.data.data_holders import (
 from netmend.changes.data.standardise import own_class
 from netmend.library.losses import DISTANCES
 from netmend.library.optimisers import SCALE_FREE
-from netmend.program.source.naming import spelled
+from netmend.program.source.naming import new_variable, spelled
 from netmend.program.source.writing import insert_after, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, last_name
@@ -106,7 +105,7 @@ def _finite_rows(case: Case) -> FileEdits:
         name, extra = spelled(inputs.file, "numpy.isfinite" if array else "torch.isfinite")
         checked = targets.name if about_targets else inputs.name
         flat = _per_row(case, checked, about_targets)
-        keep = fresh(inputs.file, "keep", "finite")
+        keep = new_variable(inputs.file, "keep", "finite")
         text = (
             f"{keep} = {name}({checked}){flat}\n"
             f"{inputs.name}, {targets.name} = {inputs.name}[{keep}], {targets.name}[{keep}]"

@@ -11,11 +11,11 @@ from typing import ClassVar
 from netmend.changes.case import Case
 from netmend.changes.network.layer_removal import call_removed, layer_removed
 from netmend.changes.network.model_layers import in_stack, links_of, made_by, model_of_fault, united
-from netmend.changes.network.stacks import init_of, new_name, put_behind
+from netmend.changes.network.stacks import init_of, put_behind
 from netmend.diagnose.measures.chain import Link, last_weighted
 from netmend.library.layers import DROPOUTS
 from netmend.localise.causes.regularisation import dropouts
-from netmend.program.source.naming import spelled
+from netmend.program.source.naming import new_attribute, spelled
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import add_argument, insert_after, replace, wrap
 from netmend.program.text.file import File
@@ -84,7 +84,7 @@ class AddDropout:
         init = init_of(owner) if owner is not None else None
         if owner is None or init is None:
             return ()
-        name = new_name(file, owner, "dropout")
+        name = new_attribute(owner, "dropout")
         made, extra = spelled(file, "torch.nn.Dropout")
         return (
             *insert_after(file, init.body[-1], f"self.{name} = {made}({rate})"),

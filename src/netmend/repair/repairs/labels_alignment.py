@@ -9,10 +9,11 @@ from functools import partial
 from typing import ClassVar
 
 from netmend.changes.case import Case
-from netmend.changes.data.data_holders import Holder, fresh, holders, training_inputs, training_targets
+from netmend.changes.data.data_holders import Holder, holders, training_inputs, training_targets
 from netmend.changes.data.data_origins import Flow, Step
 from netmend.program.source.bindings import binding_of
 from netmend.program.source.moving import taken_out
+from netmend.program.source.naming import new_variable
 from netmend.program.source.writing import delete_statement, insert_after, insert_before, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
@@ -122,7 +123,7 @@ def _one_order(first: _Move, second: _Move) -> FileEdits:
         if first.statement is second.statement:
             return ()
         early, late = sorted((first, second), key=lambda move: move.statement.lineno)
-        order = fresh(file, "order", "perm")
+        order = new_variable(file, "order", "perm")
         names = [first.name, second.name]
         # The later of the two stays: both names are bound there.
         text = f"{order} = {early.draw}\n{', '.join(names)} = {', '.join(f'{n}[{order}]' for n in names)}"
@@ -139,7 +140,7 @@ def _one_order(first: _Move, second: _Move) -> FileEdits:
     if isinstance(second.order, ast.Name):
         return replace(file, first.order, second.order.id)
     early, _ = sorted((first, second), key=lambda move: move.statement.lineno)
-    order = fresh(file, "order", "perm")
+    order = new_variable(file, "order", "perm")
     drawn = file.source(early.order) if early.order is not None else ""
     edits = insert_before(file, early.statement, f"{order} = {drawn}")
     for move in (first, second):
@@ -161,12 +162,12 @@ def _moved_too(move: _Move, other: Flow) -> FileEdits:
         if held.statement.lineno > move.statement.lineno:
             continue
         if move.order is None:
-            order = fresh(file, "order", "perm")
+            order = new_variable(file, "order", "perm")
             text = f"{order} = {move.draw}\n{move.name}, {held.name} = {move.name}[{order}], {held.name}[{order}]"
             return replace(file, move.statement, _indented(file, move, text))
         if isinstance(move.order, ast.Name):
             return insert_after(file, move.statement, f"{held.name} = {held.name}[{move.order.id}]")
-        order = fresh(file, "order", "perm")
+        order = new_variable(file, "order", "perm")
         return (
             *insert_before(file, move.statement, f"{order} = {file.source(move.order)}"),
             *replace(file, move.order, order),

@@ -12,7 +12,6 @@ from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import assigned_names, names_in
 from netmend.changes.network.layers_in_forward import (
     LAYERS,
-    free_name,
     function_gone,
     is_made_anew,
     is_property,
@@ -24,6 +23,7 @@ from netmend.changes.network.stacks import relu_of
 from netmend.changes.network.unused_values import given_twice, taken_instead
 from netmend.localise.lines.values import unused_result
 from netmend.program.source.moving import taken_out
+from netmend.program.source.naming import new_attribute
 from netmend.program.source.writing import insert_after, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, inside, last_name, uses_of
@@ -108,7 +108,7 @@ class LayerMadeOnce:
                 *function_gone(file, function),
                 *insert_after(file, start.body[-1], f"{me}.{function.name} = {text}"),
             )
-        name = free_name(file, owner, snake_case(last_name(call.func)))
+        name = new_attribute(owner, snake_case(last_name(call.func)))
         edits: FileEdits = ()
         if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name | ast.Attribute):
             target = parent.targets[0]
@@ -117,7 +117,7 @@ class LayerMadeOnce:
                     *taken_out(file, parent),
                     *insert_after(file, start.body[-1], f"{file.source(target)} = {text}"),
                 )
-            name = free_name(file, owner, target.id)
+            name = new_attribute(owner, target.id)
             uses = uses_of(function, target.id)
             edits = taken_out(file, parent)
             for use in uses:

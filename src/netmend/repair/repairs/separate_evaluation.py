@@ -12,7 +12,6 @@ from netmend.changes.case import Case
 from netmend.changes.data.data_holders import (
     Holder,
     evaluation_inputs,
-    fresh,
     is_array,
     pairs,
     settled,
@@ -21,7 +20,7 @@ from netmend.changes.data.data_holders import (
 )
 from netmend.changes.data.data_origins import Flow
 from netmend.program.source.bindings import binding_of
-from netmend.program.source.naming import spelled
+from netmend.program.source.naming import new_variable, spelled
 from netmend.program.source.writing import insert_after, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import holds, inside, last_name, uses_of
@@ -83,7 +82,7 @@ def _shuffled_first(case: Case) -> FileEdits:
             continue
         last = max((settled(inputs), settled(targets)), key=lambda s: s.lineno)
         name, extra = spelled(inputs.file, "numpy.random.permutation" if array else "torch.randperm")
-        order = fresh(inputs.file, "order", "perm")
+        order = new_variable(inputs.file, "order", "perm")
         text = (
             f"{order} = {name}(len({inputs.name}))\n"
             f"{inputs.name}, {targets.name} = {inputs.name}[{order}], {targets.name}[{order}]"
