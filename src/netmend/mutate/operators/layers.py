@@ -236,9 +236,8 @@ class BiasAdded(Operator, code="M422", causes=("LYR-BIAS-EXTRA",), published=("W
     """
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        model = trained_model(case)
         with_bias = biased(case)
-        for layer in weighted(case, model):
+        for layer in weighted(case, trained_model(case)):
             if layer.name not in with_bias:
                 edits = set_argument(case.code, layer.created, "bias", "True", None, case.arguments)
                 yield from mutation(self, f"{layer.name} with a bias", edits, component=layer.name)
@@ -256,9 +255,8 @@ class BiasRemoved(Operator, code="M418", causes=("LYR-BIAS-MISSING",), published
     """
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        model = trained_model(case)
         with_bias = biased(case)
-        layers = [m for m in weighted(case, model) if m.name in with_bias]
+        layers = [m for m in weighted(case, trained_model(case)) if m.name in with_bias]
         faces = [set_argument(case.code, m.created, "bias", "False", None, case.arguments) for m in layers]
         if faces and all(faces):
             yield from mutation(
@@ -282,9 +280,8 @@ class LayerBiasRemoved(Operator, code="M423", causes=("LYR-BIAS-MISSING",), publ
     """
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        model = trained_model(case)
         with_bias = biased(case)
-        for layer in weighted(case, model):
+        for layer in weighted(case, trained_model(case)):
             if layer.name in with_bias and len(made_by(case, layer.created)) == 1:
                 edits = set_argument(case.code, layer.created, "bias", "False", None, case.arguments)
                 yield from mutation(self, f"{layer.name} without its bias", edits, component=layer.name)
