@@ -10,7 +10,7 @@ from html import escape
 import numpy as np
 from markupsafe import Markup
 
-from netmend.localise.lines.source import Sources
+from netmend.program.text.sources import Sources
 from netmend.repair.objective import Objective
 from netmend.repair.result import Result
 from netmend.report.axes import Axis, tick_label
