@@ -7,8 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from netmend.environment.requirement_lines import read_requirement
-from netmend.environment.versions import Version, matches
+from netmend.environment.versions import Version, matches, read_requirement
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -13,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from netmend.cli.options import OutputOptions, Quiet, ResultFile, expanded, refuse_bad_file
+from netmend.cli.user_functions import load_file
 from netmend.errors import NetmendError, UsageError
 from netmend.launch.import_hook import AfterImport
 from netmend.launch.script import execute, load_script, prepare
@@ -157,16 +157,9 @@ def _run(program: tuple[str, ...], options: AdequacyOptions) -> dict[str, Any]:
 
 def _returned(file: Path, name: str, arguments: tuple[str, ...]) -> dict[str, Any]:
     """What the function of the file gives."""
-    path = file.resolve()
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise UsageError(f"{file} cannot be imported as a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module
-    sys.path.insert(0, str(path.parent))
     sys.argv[:] = [str(file), *arguments]
     try:
-        spec.loader.exec_module(module)
+        module = load_file(file.resolve())
         function = getattr(module, name, None)
         if not callable(function):
             raise UsageError(f"{file} has no function {name}")

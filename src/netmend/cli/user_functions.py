@@ -54,18 +54,21 @@ class UserFunctions:
             raise UsageError(f"{option} {text} failed: {_told(problem, path)}") from None
 
     def _module(self, path: Path) -> ModuleType:
-        if path in self._modules:
-            return self._modules[path]
-        spec = importlib.util.spec_from_file_location(path.stem, path)
-        if spec is None or spec.loader is None:
-            raise UsageError(f"{path} cannot be imported as a Python file")
-        module = importlib.util.module_from_spec(spec)
-        # Under its own name, as its own imports and pickles expect it, and beside the files that it imports.
-        sys.modules[path.stem] = module
-        sys.path.insert(0, str(path.parent))
-        spec.loader.exec_module(module)
-        self._modules[path] = module
-        return module
+        if path not in self._modules:
+            self._modules[path] = load_file(path)
+        return self._modules[path]
+
+
+def load_file(path: Path) -> ModuleType:
+    """A file as a module under its own name, as its own imports and pickles expect it, and beside the files that it imports."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} cannot be imported as a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    sys.path.insert(0, str(path.parent))
+    spec.loader.exec_module(module)
+    return module
 
 
 def _told(problem: BaseException, path: Path) -> str:

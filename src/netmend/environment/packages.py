@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from netmend.environment.facts import TorchBuild
-from netmend.environment.requirement_lines import read_requirement
-from netmend.environment.versions import matches
+from netmend.environment.versions import matches, read_requirement
 
 _ASSIGNED = r"^{name}\s*(?::[^=\n]+)?=\s*(?P<value>None|'[^']*'|\"[^\"]*\")"
 

@@ -11,8 +11,7 @@ from typing import Any
 from netmend.environment.facts import Environment, Problem
 from netmend.environment.known_bad import known
 from netmend.environment.packages import normalised
-from netmend.environment.requirement_lines import Requirement, read_requirement
-from netmend.environment.versions import Version, matches
+from netmend.environment.versions import Requirement, Version, matches, read_requirement
 
 PATTERNS = ("requirements*.txt", "requirements/*.txt", "requirements.in")
 LARGEST = 1_000_000  # bytes; no requirement file is larger

@@ -28,7 +28,7 @@ def study_document(study: RlStudy) -> Document:
 
 def study_page(study: RlStudy) -> str:
     return page(
-        "rl.html",
+        "agents.html",
         study_document(study),
         f"{study.algorithm} in {study.environment}",
         setting=tuple(setting_remarks(study)),
