@@ -36,6 +36,12 @@ class Cause:
     def accuse(self, case: Case) -> Iterator[Fault]:
         raise NotImplementedError
 
+    def fault(self, symptom: Symptom, evidence: Iterable[Evidence], **words: Any) -> Fault:
+        """As `fault` below; code, place, component and summary are the cause's and the symptom's own unless `words` has others."""
+        words["site"] = words.get("site") or symptom.site
+        own = {"component": symptom.component, "summary": symptom.message}
+        return fault(words.pop("code", self.code), evidence, **{**own, **words})
+
 
 CAUSES: Family[Cause] = Family("netmend.localise.causes")
 

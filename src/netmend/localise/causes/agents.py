@@ -60,12 +60,11 @@ class AgentSettings(Cause, code="RL-GAMMA"):
             evidence.append(for_symptom(seen, FAIR))
         if name in ("vf_coef", "max_grad_norm", "clip_range"):
             evidence.append(Evidence("A single run hardly shows the effect of this setting.", -0.5))
-        return fault(
-            leaf,
+        return self.fault(
+            symptom,
             evidence,
-            component=symptom.component,
+            code=leaf,
             site=setting_line(case.sources, agent, name),
-            summary=symptom.message,
             reason=f"{agent.kind} is rarely used with such a value: {symptom.message.partition(': ')[2].rstrip('.')}.",
             remedy=f"Set `{name}` to {symptom.detail['better']}.",
             refutation=f"The usual value of `{name}` trains no better.",
@@ -125,12 +124,11 @@ class LearningStartsLate(Cause, code="RL-FA-LEARN-START"):
         if agent.settings.get("gradient_steps") == 0:
             name = "gradient_steps"
         value = {"learning_starts": start, "train_freq": every}.get(name, 0)
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             [for_symptom(symptom, PROVEN if symptom.detail["never"] else STRONG + 0.5)],
             component=agent.name,
             site=setting_line(case.sources, agent, name),
-            summary=symptom.message,
             reason=f"With `{name}={value}` and {agent.timesteps} steps in total, the agent stays untrained.",
             remedy=f"Lower `{name}`, or ask for more steps in {_short(planned_line(case.sources, agent))}.",
             refutation="The steps before learning are only meant to fill the buffer.",
@@ -148,12 +146,11 @@ class LearningStartsLate(Cause, code="RL-FA-LEARN-START"):
             remedy = f"The program waits for {guard.value}; lower that."
             if small:
                 remedy = f"The buffer holds {guard.buffer_size}, but the program waits for {guard.value}; make it larger."
-        return fault(
-            "RL-BUF-SIZE" if small else self.code,
+        return self.fault(
+            symptom,
             [for_symptom(symptom, PROVEN if symptom.detail["never"] else STRONG + 0.5)],
-            component=symptom.component,
+            code="RL-BUF-SIZE" if small else self.code,
             site=place,
-            summary=symptom.message,
             reason="The agent still acts with its initial weights.",
             remedy=remedy,
             refutation="The steps before learning are only meant to fill the buffer.",

@@ -8,7 +8,7 @@ from netmend.diagnose.detectors.axes import AxesSwapped
 from netmend.diagnose.detectors.sequences import FirstStepOnly
 from netmend.diagnose.examples.probes import mixed
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, Cause, fault, for_symptom
+from netmend.localise.cause import FAIR, PROVEN, Cause, for_symptom
 from netmend.localise.effects import ANY
 from netmend.localise.lines.values import given_line
 from netmend.localise.outcome import harm, relief
@@ -36,17 +36,15 @@ class AxesMixed(Cause, code="TSR-SHAPE"):
             seen_at_loss = bool(symptom.detail.get("classes"))
             site = given_line(case.sources, symptom.site) if seen_at_loss else symptom.site
             also = [s for s in case.of("D601") if s is not symptom and s.site == symptom.site]
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [
                     for_symptom(symptom, PROVEN),
                     *(for_symptom(other, PROVEN) for other in also),
                     *harm(case),
                     *relief(case),
                 ],
-                component=symptom.component,
                 site=site,
-                summary=symptom.message,
                 reason="Reshaping keeps the order in memory, so unrelated values end up next to each other.",
                 remedy=_permutation(case, symptom, site),
                 refutation="The data in memory really is in the order of the new shape.",
@@ -96,12 +94,10 @@ class WrongAxisIndexed(Cause, code="TSR-INDEX"):
                 continue
             softmax = "softmax" in operation
             picks = operation in _PICKS or softmax
-            yield fault(
-                "ACT-DIM" if softmax else self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN if picks else FAIR), *harm(case), *relief(case)],
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
+                code="ACT-DIM" if softmax else self.code,
                 reason="The operation runs over the batch axis, so values of one sample leak into others.",
                 remedy=_index_remedy(case, symptom, operation),
                 refutation="The first axis is not the batch, or samples are compared on purpose.",
@@ -109,12 +105,9 @@ class WrongAxisIndexed(Cause, code="TSR-INDEX"):
             )
 
         for symptom in case.of("D610"):
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN)],
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
                 reason="The first output of a recurrent or causal layer has seen one step; only the last one has seen the whole sequence.",
                 remedy=f"Take the last step in {_where(case, symptom)}: `out[:, -1]` where samples come first, `out[-1]` where time does.",
                 refutation="Only the first step is meant to count.",

@@ -18,7 +18,6 @@ from netmend.localise.cause import (
     Accusation,
     Cause,
     accuses,
-    fault,
     for_symptom,
 )
 from netmend.localise.effects import NOT_LEARNING
@@ -105,12 +104,11 @@ class BatchTooSmall(Cause, code="HYP-BATCH-SMALL"):
                     )
                 )
             loader = training_loader(case.trace)
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 evidence,
                 component="training data" if loader is None else loader.name,
                 site=batch_size_line(case),
-                summary=symptom.message,
                 reason="Statistics and gradients of so few samples are mostly noise.",
                 remedy="Use batches of 16 to 128 samples, or accumulate gradients over several batches; with batches this small, replace batch norm with GroupNorm.",
                 refutation="The loss is no better with batches of 64.",
@@ -187,12 +185,11 @@ class DataNotShuffled(Cause, code="API-SHUFFLE-POS"):
                 if loader is not None
                 else "Draw the batches from a new `torch.randperm(len(x))` in every epoch."
             )
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 evidence,
                 component=symptom.component or "training data",
                 site=site,
-                summary=symptom.message,
                 reason="Every batch pulls the network towards its own class, and the next one undoes it.",
                 remedy=call,
                 refutation="The order is intended (a stream in time order, say), and a shuffled run learns no better.",

@@ -10,7 +10,7 @@ from netmend.diagnose.detectors.shared_samples import TrainedOnTestPart, Trainin
 from netmend.diagnose.measures.batches import features
 from netmend.diagnose.measures.objective import evaluations, objective
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, fault, for_symptom
+from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, for_symptom
 from netmend.localise.lines.data_lines import (
     dataset_line,
     evaluated_origin,
@@ -42,12 +42,11 @@ class EvaluationOnTrainingData(Cause, code="VAL-SPLIT"):
                 continue  # one text without parts: the loss on what is learned is looked at on purpose
             loaders = [loader for loader in case.trace.loaders if loader.phase == "evaluation"]
             site = cut or (loaders[0].created if loaders else None) or input_origin(case)
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, FAIR if unsure else STRONG + FAIR)],
                 component="evaluation data",
                 site=site,
-                summary=symptom.message,
                 reason="The evaluation score then shows what was memorised, not how new samples would do.",
                 remedy="Split the data before anything is duplicated or augmented, so that no sample is in both parts.",
                 refutation="Equal inputs are different samples: the inputs have only a few possible values.",
@@ -57,12 +56,11 @@ class EvaluationOnTrainingData(Cause, code="VAL-SPLIT"):
         for symptom in case.of("D321"):
             yield self._on_test_part(case, symptom)
         for symptom in case.of("D312"):
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, STRONG + FAIR)],
                 component="evaluation data",
                 site=split_line(case) or input_origin(case),
-                summary=symptom.message,
                 reason="Classes never seen in training cannot be learned; the score says nothing about the trained ones.",
                 remedy="Shuffle the data before cutting it, or split every class in the same proportion.",
                 refutation="New classes in evaluation are intended, as in few-shot learning.",
@@ -76,12 +74,11 @@ class EvaluationOnTrainingData(Cause, code="VAL-SPLIT"):
         evidence = [for_symptom(symptom, PROVEN if symptom.detail["evaluated"] else FAIR)]
         if not symptom.detail["evaluated"] and several_loaders(case, symptom.site):
             evidence.append(Evidence("The program makes another loader, for its evaluation.", STRONG))
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             evidence,
             component="training data",
             site=site,
-            summary=symptom.message,
             reason="The score on the test part then shows what was memorised, and the training part is not used.",
             remedy=f'Load the training part at {text_at(case, site)}: `train=True` (or `split="train"`), and keep the test part for evaluation.',
             refutation="The test part was itself split into training and evaluation data.",
@@ -117,12 +114,11 @@ class EvaluationPreparedDifferently(Cause, code="PRE-TRAIN-TEST-SKEW"):
                 evidence.append(Evidence(text, STRONG))
             evidence += self._suffers(case)
             evidence += self._otherwise(case, symptom)
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 evidence,
                 component="evaluation data",
                 site=_site(case),
-                summary=symptom.message,
                 reason="The network is evaluated on inputs unlike those it was trained on.",
                 remedy="Prepare the evaluation data as the training data, with the statistics of the training data.",
                 refutation="The evaluation data differs on purpose.",

@@ -9,7 +9,7 @@ from netmend.diagnose.detectors.gradient_paths import NothingGetsGradients, Unus
 from netmend.diagnose.measures.loop import calls
 from netmend.diagnose.measures.wiring import wires
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, fault, for_symptom
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, for_symptom
 from netmend.localise.effects import ANY, NOT_LEARNING, outcome
 from netmend.localise.lines.blocks import grad_switched_off, no_grad_around
 from netmend.localise.lines.values import cut_before_step, cut_in_loss, cuts_between, unused_result
@@ -45,12 +45,11 @@ class GraphCut(Cause, code="LOS-GRAPH-CUT"):
                     Evidence("A checkpoint was loaded: the part may be frozen on purpose.", -STRONG - FAIR)
                 )
             layers = list(symptom.detail["layers"])
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 evidence,
                 component=layers[-1],
                 site=place or symptom.site,
-                summary=symptom.message,
                 reason=f"{how} blocks every gradient on the way to them, so they are never trained.",
                 remedy=f"Remove {how[0].lower() + how[1:]} or replace it by an operation that can be differentiated.",
                 refutation="These layers are meant to stay fixed; if so, freeze them with `requires_grad_(False)`.",
@@ -77,12 +76,10 @@ class GraphCut(Cause, code="LOS-GRAPH-CUT"):
             if place is not None
             else "what happens between the model and the loss"
         )
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             [for_symptom(symptom, PROVEN)],
-            component=symptom.component,
             site=place or symptom.site,
-            summary=symptom.message,
             reason="The loss has no graph back to the model, so no weight is ever trained.",
             remedy=f"Pass the model's output to the loss unchanged: in {told}, remove `.detach()`, `.data`, `.item()`, `.numpy()` "
             "or `torch.tensor(…)`, and `requires_grad` with it.",
@@ -229,12 +226,11 @@ class PartNotConnected(Cause, code="ARC-NET-WRONG"):
                     Evidence("A checkpoint was loaded: the part may be frozen on purpose.", -STRONG)
                 )
             last = unused[-1][0] if unused else (modules[-1] if modules else None)
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [*evidence, *outcome(case, bad=WEAK, good=-FAIR)],
                 component=layers[-1],
                 site=last.called if last is not None else symptom.site,
-                summary=symptom.message,
                 reason="The output of these layers does not reach the loss, so they neither help nor learn.",
                 remedy=f"Use the result of `{layers[-1]}` in `forward`, or remove the layers.",
                 refutation="This output is used elsewhere on purpose.",
@@ -247,12 +243,9 @@ class PartNotConnected(Cause, code="ARC-NET-WRONG"):
                 evidence.append(Evidence("They are a large part of the model.", WEAK))
             module = case.trace.get(ModuleFact, symptom.component)
             owner = case.trace.get(ModuleFact, symptom.component.rpartition(".")[0])
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 evidence,
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
                 reason="`forward` skips these layers, so the network is smaller than it looks.",
                 remedy=f"Call `{symptom.component}` in `forward`, or remove it.",
                 refutation="The part is for later or for another task.",

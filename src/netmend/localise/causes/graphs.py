@@ -43,12 +43,10 @@ class GraphsKept(Cause, code="TRN-MEM"):
                 evidence.append(
                     Evidence(f"`{case.sources.line(line)}` keeps the loss with its graph.", FAIR + WEAK)
                 )
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 evidence,
-                component=symptom.component,
                 site=line or symptom.site,
-                summary=symptom.message,
                 reason="Each kept loss holds the graph of its step, so memory grows with the number of steps.",
                 remedy="Keep the number instead of the tensor: `loss.item()`.",
                 refutation="The losses are backpropagated together later on purpose.",
@@ -61,12 +59,10 @@ class GraphsKept(Cause, code="TRN-MEM"):
             line = collecting(case.sources, symptom.site)
             if line is not None and not retains_graph(case.sources, symptom.site):
                 told = f"`{case.sources.line(line)}` keeps tensors with their graphs."
-                yield fault(
-                    self.code,
+                yield self.fault(
+                    symptom,
                     [for_symptom(symptom, STRONG), Evidence(told, STRONG)],
-                    component=symptom.component,
                     site=line,
-                    summary=symptom.message,
                     reason="Each kept tensor holds the graph of its step, so memory grows with the number of steps.",
                     remedy="Keep what is needed without its graph: `.detach()`.",
                     refutation="The tensors are backpropagated together later on purpose.",
@@ -76,12 +72,10 @@ class GraphsKept(Cause, code="TRN-MEM"):
             line = kept_call(case.sources, symptom.site)
             if line is not None:
                 told = f"`{case.sources.line(line)}` keeps the value with its graph."
-                yield fault(
-                    self.code,
+                yield self.fault(
+                    symptom,
                     [for_symptom(symptom, FAIR + WEAK), Evidence(told, STRONG)],
-                    component=symptom.component,
                     site=line,
-                    summary=symptom.message,
                     reason="Each kept value holds the graph of its step, so memory grows with the number of steps.",
                     remedy="Compute it inside `with torch.no_grad():`, and keep the number: `.item()`.",
                     refutation="The values are backpropagated together later on purpose.",
@@ -167,12 +161,11 @@ class StateCarried(Cause, code="LOOP-DETACH"):
         self, case: Case, symptom: Symptom, evidence: list[Evidence], explains: tuple[str, ...]
     ) -> Fault:
         forward = next((c.site for _, c in calls(case.trace, "forward") if c.detail == "train, grad"), None)
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             evidence,
             component=symptom.component or "training loop",
             site=forward or symptom.site,
-            summary=symptom.message,
             reason="The state carried from step to step keeps the graphs of all earlier steps alive.",
             remedy="Detach the state from the previous step, for example `hidden = hidden.detach()`.",
             refutation="The graph spans several steps on purpose.",

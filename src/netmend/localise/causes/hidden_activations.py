@@ -272,12 +272,11 @@ class HiddenActivationWrong(Cause, code="ACT-HID-WRONG"):
         module = case.trace.get(ModuleFact, component)
         site = symptom.site if link is None else link.site
         where = "" if site is None else f" in {site.short}"
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             evidence,
             component=component,
             site=site,
-            summary=symptom.message,
             reason=f"A hidden {function} passes on only a small part of the gradient, so the layers before it hardly learn.",
             remedy=f"Use `nn.ReLU()` (or `F.relu`) instead of {function} in the hidden layers{where}.",
             refutation="Training is no better with ReLU instead.",

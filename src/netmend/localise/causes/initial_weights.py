@@ -84,12 +84,9 @@ class WeightsStartBadly(Cause, code="ARC-INIT-WEIGHT"):
     def _again(self, case: Case) -> Iterator[Fault]:
         """Written several times by one line: the last one to write decides."""
         for symptom in case.of("D123"):
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, STRONG + FAIR)],
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
                 reason="Every call overwrites earlier values, so the result depends on the order, and building the "
                 "model takes longer.",
                 remedy="Walk through a module's own parameters only (`parameters(recurse=False)`), or do it once for the whole model.",
@@ -108,12 +105,10 @@ class WeightsStartBadly(Cause, code="ARC-INIT-WEIGHT"):
         where = f" in {line.short}" if line is not None else ""
         squashed = mostly(case.trace, SQUASHING) is not None
         kind = "nn.init.xavier_uniform_" if squashed else "nn.init.kaiming_normal_"
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             evidence,
-            component=symptom.component,
             site=line or created,
-            summary=symptom.message,
             reason="Nothing of the input gets through this layer, so later layers cannot tell samples apart."
             if symptom.detail.get("cut")
             else "The gradient of each is a multiple of the other, so both stay at zero forever."
@@ -188,12 +183,10 @@ class BiasesStartBadly(Cause, code="ARC-INIT-BIAS"):
         created = symptom.site or (module.created if module is not None else None)
         line = init_line(case.sources, created, "bias", (*CONSTANT, *RANDOM), symptom.detail.get("value"))
         where = f" in {line.short}" if line is not None else ""
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             evidence,
-            component=symptom.component,
             site=line or created,
-            summary=symptom.message,
             reason="The bias decides the output of these units whatever the input, and dead units get no gradient to correct it.",
             remedy=f"Start these biases at zero: remove the line or use `nn.init.zeros_`{where}.",
             refutation="Training is no better when these biases start at zero.",
@@ -227,12 +220,9 @@ class CallMissing(Cause, code="API-CALL-MISSING"):
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D231"):
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN + FAIR)],
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
                 reason="Its weights were divided by a norm estimate that is still random, so this evaluation used weights that are "
                 "far too large.",
                 remedy="Use `torch.nn.utils.parametrizations.spectral_norm`, which estimates the norm when it is applied, or make a pass in "

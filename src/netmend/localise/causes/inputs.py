@@ -104,12 +104,10 @@ class InvalidValuesInData(Cause, code="PRE-MISS-CLEAN"):
         )
 
     def _fault(self, case: Case, symptom: Symptom, evidence: list[Evidence]) -> Fault:
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             evidence,
-            component=symptom.component,
             site=input_origin(case),
-            summary=symptom.message,
             reason="One such value turns the loss into NaN, then every gradient, then every weight.",
             remedy="Remove or fill the rows that are not finite before training, for example `x = torch.nan_to_num(x)`, and find out where they come from.",
             refutation="`torch.isfinite(x).all()` holds for every batch.",
@@ -207,12 +205,10 @@ class InputsNotNormalised(Cause, code="PRE-MISS-NORM"):
             harm = [found for code in _HARM if code not in unseen and (found := case.first(code)) is not None]
             evidence.extend(for_symptom(found, FAIR) for found in harm[:2])
             evidence += self._of_the_course(case, far, bool(harm), bool(unseen))
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 evidence,
-                component=symptom.component,
                 site=symptom.site or input_origin(case),
-                summary=symptom.message,
                 reason="Default initial weights expect inputs of about unit size; far larger ones saturate or blow up the first layer, and large features drown out small ones.",
                 remedy="Subtract the mean and divide by the standard deviation of the training data, feature by feature, and do the same in evaluation (for pixels: divide by 255 first).",
                 refutation="Standardising the inputs does not lower the loss.",

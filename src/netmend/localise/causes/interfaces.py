@@ -10,7 +10,7 @@ from functools import partial
 from netmend.diagnose.detectors.crashed import Crashed
 from netmend.diagnose.examples.curves import trace_of
 from netmend.localise.case import Case
-from netmend.localise.cause import PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
+from netmend.localise.cause import PROVEN, STRONG, Accusation, Cause, accuses, for_symptom
 from netmend.localise.causes.graphs import _twice
 from netmend.localise.effects import ANY
 from netmend.localise.lines.blocks import retains_graph
@@ -76,12 +76,12 @@ class InterfaceMisused(Cause, code="API-USAGE"):
             if found is None:
                 continue
             code, place, why, remedy = found
-            yield fault(
-                code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN if code != "TRN-MODEL-BIG" else STRONG)],
+                code=code,
                 component="program",
                 site=place or symptom.site,
-                summary=symptom.message,
                 reason=why,
                 remedy=remedy,
                 refutation=""

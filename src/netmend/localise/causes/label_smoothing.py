@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from netmend.diagnose.detectors.label_smoothing import LabelsSmoothedAway
 from netmend.localise.case import Case
-from netmend.localise.cause import PROVEN, Cause, fault, for_symptom
+from netmend.localise.cause import PROVEN, Cause, for_symptom
 from netmend.localise.effects import STUCK
 from netmend.localise.lines.follow import argument_origin
 from netmend.vocabulary import Fault
@@ -22,12 +22,10 @@ class LabelSmoothingTooStrong(Cause, code="LOS-SMOOTH"):
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D418"):
             origin = argument_origin(case.sources, symptom.site, "label_smoothing")
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN)],
-                component=symptom.component,
                 site=symptom.site if origin is None else origin.site,
-                summary=symptom.message,
                 reason="The best answer under this loss is hardly surer of the true class than of the others.",
                 remedy=f"Set `label_smoothing` to 0.1 (it is {symptom.observed:g}).",
                 refutation="Targets this vague are meant, as in an experiment on calibration.",

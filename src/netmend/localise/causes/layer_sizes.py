@@ -270,12 +270,10 @@ class NormalisationMissing(Cause, code="LYR-NORM-MISSING"):
     def _fault(self, case: Case, symptom: Symptom, evidence: list[Evidence], depth: int) -> Fault:
         site = self._line(case, symptom)
         where = "" if site is None else f" created in {site.short}"
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             evidence,
-            component=symptom.component,
             site=site,
-            summary=symptom.message,
             reason=f"Over {depth} layers, even a small loss of signal per layer leaves almost nothing at the end.",
             remedy=f"Put `nn.BatchNorm1d` (or 2d) or `nn.LayerNorm` after the hidden layers{where}, or add skip connections.",
             refutation="The network trains no better with normalisation, or with half as many layers.",

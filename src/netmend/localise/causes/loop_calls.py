@@ -78,12 +78,9 @@ class StepMissing(Cause, code="LOOP-STEP"):
         for symptom in case.of("D202"):
             if not finished(case.trace) and _is_written(case, symptom.component):
                 continue  # many backward passes may come before the first step, and the run did not get there
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN + 1.5)],
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
                 reason="Without `step()` the weights never change, whatever the loss says.",
                 remedy=f"Insert `{symptom.component}.step()` after the backward call, inside the loop over batches.",
                 refutation="Another part of the program updates the weights where netmend cannot see it.",
@@ -93,12 +90,10 @@ class StepMissing(Cause, code="LOOP-STEP"):
         for symptom in case.of("D203"):
             lost = bool(symptom.detail.get("lost"))
             name = symptom.component or "optimizer"
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN + 1.5)],
                 component=symptom.component or "training loop",
-                site=symptom.site,
-                summary=symptom.message,
                 reason="A step without gradients changes nothing."
                 if lost
                 else "Each step uses the previous batch's gradients, computed for weights that have changed since.",
@@ -166,12 +161,9 @@ class AccumulationWrong(Cause, code="LOOP-ACCUM"):
             evidence = [for_symptom(symptom, PROVEN)]
             if writes_gradients(case.sources, symptom.site):
                 evidence.append(Evidence("The program combines gradients itself.", -2 * PROVEN))
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 evidence,
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
                 reason="Only the last batch counts, so the step is as noisy as with a single batch.",
                 remedy=f"Move `{symptom.component}.zero_grad()` after the optimiser's step.",
                 refutation="The program copied these gradients before they were cleared.",
@@ -194,12 +186,9 @@ class AccumulationWrong(Cause, code="LOOP-ACCUM"):
                 )
             evidence += outcome(case, bad=WEAK)
             batches = int(symptom.observed or 2)
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 evidence,
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
                 reason=f"Each step is {batches} times as long as the learning rate implies.",
                 remedy=f"Divide the loss by {batches} before `backward()`.",
                 refutation=f"The learning rate was chosen for sums of {batches} batches.",
@@ -239,36 +228,27 @@ class MixedPrecisionMisused(Cause, code="LOOP-AMP"):
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D212"):
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN + 1.0)],
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
                 reason="Scaled gradients are huge, so clipping leaves next to nothing after unscaling.",
                 remedy="Call `scaler.unscale_(optimizer)` before this line.",
                 refutation="The limit is scaled too.",
                 explains=(*NOT_LEARNING, "D211"),
             )
         for symptom in case.of("D225"):
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, FAIR)],
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
                 reason="A skipped step teaches nothing.",
                 remedy="Find the value that overflows in half precision, or compute that part in float32.",
                 refutation="The weights diverge in float32 as well.",
             )
         for symptom in case.of("D215"):
             if symptom.detail.get("half") and symptom.detail.get("rate") != 0:
-                yield fault(
-                    self.code,
+                yield self.fault(
+                    symptom,
                     [for_symptom(symptom, STRONG + FAIR)],
-                    component=symptom.component,
-                    site=symptom.site,
-                    summary=symptom.message,
                     reason="In half precision, adding a small update to a weight does not change it.",
                     remedy="Keep the weights in float32 and use autocast for the forward pass.",
                     refutation="The weights do change, but between two recorded steps.",

@@ -13,7 +13,7 @@ from netmend.diagnose.detectors.regularisation import TermWithoutBound
 from netmend.diagnose.examples.losses import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, fault, for_symptom
+from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, for_symptom
 from netmend.localise.effects import STUCK
 from netmend.localise.lines.follow import value_origin
 from netmend.localise.lines.head_lines import head_of, last_layer, objective_line, result_line, text_at
@@ -40,12 +40,10 @@ class LossComputedWrongly(Cause, code="LOS-CALC"):
                 (loss.backward for loss in case.trace.losses if loss.settings.get("negated")), None
             )
             site = result_line(case, symptom.site, backward)
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN + 1.5)],
-                component=symptom.component,
                 site=site,
-                summary=symptom.message,
                 reason="The optimiser minimises the objective, and thereby maximises the error.",
                 remedy=f"Negate the objective at {text_at(case, site)}.",
                 related=[symptom.site, backward],
@@ -59,12 +57,9 @@ class LossComputedWrongly(Cause, code="LOS-CALC"):
         for symptom in () if case.has("D415") else case.of("D410"):
             head = head_of(case, symptom)
             elements = int(symptom.detail["elements"])
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, STRONG + 1.5)],
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
                 reason=f"A sum makes the gradient about {elements} times that of the mean, so a usual rate overshoots.",
                 remedy=f'Average instead of summing (`reduction="mean"`) at {text_at(case, symptom.site)}, or divide the learning rate by about {elements}.',
                 refutation=f"A rate {elements} times smaller fails in the same way.",
@@ -75,12 +70,10 @@ class LossComputedWrongly(Cause, code="LOS-CALC"):
     def _unbounded(self, case: Case, symptom: Symptom) -> Fault:
         objective = case.trace.get(LossFact, str(symptom.detail["loss"]))
         site = (added_term_line(case, objective) if objective is not None else None) or symptom.site
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             [for_symptom(symptom, PROVEN + 1.5)],
-            component=symptom.component,
             site=site,
-            summary=symptom.message,
             reason="The optimiser drives the added term ever lower, at the expense of the loss.",
             remedy=f"Negate the added term at {text_at(case, site)}: a divergence or penalty is added to the loss and is never negative.",
             refutation="The added term has a lower bound that the run has not reached yet.",
@@ -94,12 +87,10 @@ class LossComputedWrongly(Cause, code="LOS-CALC"):
         site = symptom.site
         if given is not None and site is not None:
             site = value_origin(case.sources, site.file, given)
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             [for_symptom(symptom, STRONG + FAIR)],
-            component=symptom.component,
             site=site,
-            summary=symptom.message,
             reason="A rare class that counts less is learned even worse than without weights.",
             remedy=f"Give each class the inverse of its number of samples, in the order of the class numbers, at {text_at(case, site)}.",
             refutation="The frequent class counts more on purpose.",
@@ -134,12 +125,10 @@ class LossDoesNotFit(Cause, code="LOS-SELECT"):
             site = (head.loss.created or head.loss.called) if head is not None else symptom.site
             if site is None and head is not None:  # an own formula
                 site = objective_line(case, head.loss.backward)
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 evidence,
-                component=symptom.component,
                 site=site,
-                summary=symptom.message,
                 reason=reason,
                 remedy=remedy.format(line=text_at(case, site)),
                 refutation=refutation,

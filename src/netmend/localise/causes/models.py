@@ -14,7 +14,7 @@ from netmend.diagnose.detectors.models import UnregisteredLayers
 from netmend.diagnose.detectors.optimizer_parameters import IdleOptimizer
 from netmend.diagnose.measures.wiring import forgotten_models
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, fault, for_symptom
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, for_symptom
 from netmend.localise.effects import ANY, NOT_LEARNING, outcome
 from netmend.localise.lines.blocks import (
     attribute_line,
@@ -44,12 +44,11 @@ class LayersNotRegistered(Cause, code="ARC-INIT-MODEL"):
             evidence = [for_symptom(symptom, PROVEN)]
             if symptom.detail["loaded"]:
                 evidence.append(Evidence("A checkpoint was loaded: they may be hidden on purpose.", -PROVEN))
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 evidence,
                 component=str(symptom.detail["model"]),
                 site=symptom.site or attribute_line(case.sources, case.trace.run.script, detail),
-                summary=symptom.message,
                 reason="A tensor that is no registered parameter is invisible to `parameters()`, so it is never trained."
                 if single
                 else "Layers in a plain container are invisible to `parameters()`, so they are never trained.",
@@ -64,12 +63,11 @@ class LayersNotRegistered(Cause, code="ARC-INIT-MODEL"):
             if "optimizer got an empty parameter list" not in str(symptom.detail["exception"]):
                 continue
             place = next(plain_containers(case.sources, case.trace.run.script), None)
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN)],
                 component="optimizer",
                 site=place or symptom.site,
-                summary=symptom.message,
                 reason="`parameters()` only finds layers that are module attributes or in an `nn.ModuleList`.",
                 remedy="Wrap the container in `nn.ModuleList`."
                 if place is not None
@@ -113,12 +111,10 @@ class ModelRecreated(Cause, code="ARC-INIT-MULTI"):
             evidence = [for_symptom(symptom, PROVEN + 2.0 if stale else STRONG + FAIR)]
             if not stale:
                 evidence += _purpose(case, symptom.site)
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 evidence,
-                component=symptom.component,
                 site=called_in_loop(case.sources, symptom.site) or symptom.site,
-                summary=symptom.message,
                 reason="Every new model starts from random weights: what the previous one learned is lost.",
                 remedy="Create the model once, before the loop over epochs, and the optimiser after it.",
                 refutation="The models are separate on purpose (folds, seeds, a search).",
@@ -127,12 +123,9 @@ class ModelRecreated(Cause, code="ARC-INIT-MULTI"):
             )
         for symptom in case.of("D216"):
             if symptom.detail["in_forward"]:
-                yield fault(
-                    self.code,
+                yield self.fault(
+                    symptom,
                     [for_symptom(symptom, PROVEN + 0.5)],
-                    component=symptom.component,
-                    site=symptom.site,
-                    summary=symptom.message,
                     reason="A layer created inside `forward` has new random weights on every call and is never trained.",
                     remedy="Create the layer in `__init__` as an attribute and call it in `forward`.",
                     refutation="The layer is stored and created only once.",
@@ -207,12 +200,11 @@ class LayersFrozen(Cause, code="LOOP-FREEZE"):
                 )
             words = tuple(part for name in layers for part in name.split(".")[1:2])
             line = freezing(case.sources, case.trace.run.script, words)
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 evidence,
                 component=layers[0],
                 site=line or symptom.site,
-                summary=symptom.message,
                 reason="Frozen random layers scramble the input, and training cannot improve them.",
                 remedy=f"Do not freeze {', '.join(layers[:2])}, or load trained weights before freezing.",
                 refutation="The features are random on purpose.",
@@ -226,12 +218,11 @@ class LayersFrozen(Cause, code="LOOP-FREEZE"):
             if len(frozen) != symptom.detail["count"] or forgotten_models(case.trace):
                 continue  # the optimiser holds the wrong network: see optimizer_parameters
             words = tuple(part for name in frozen for part in name.split(".")[1:2])
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN + FAIR)],
                 component=frozen[0].rpartition(".")[0],
                 site=freezing(case.sources, case.trace.run.script, words) or symptom.site,
-                summary=symptom.message,
                 reason="Nothing is left for the optimiser to train; only running averages still change.",
                 remedy=f"Let the parameters of `{symptom.component}` require gradients: freeze first, then create or unfreeze the part "
                 "to train.",
@@ -243,12 +234,9 @@ class LayersFrozen(Cause, code="LOOP-FREEZE"):
     def _too_late(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D230"):
             name = symptom.detail["class"]
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN)],
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
                 reason=f"A new model is already in training mode; `{name}.train()` is never called, so the part it freezes was trained.",
                 remedy=f"Freeze in the `__init__` of {name} too, or call `train()` before the first step.",
                 refutation="These parts are trained first and frozen later on purpose.",
@@ -271,12 +259,9 @@ class CheckpointNotLoaded(Cause, code="TRN-CKPT"):
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D222"):
             if symptom.detail["own"]:
-                yield fault(
-                    self.code,
+                yield self.fault(
+                    symptom,
                     [for_symptom(symptom, STRONG + FAIR)],
-                    component=symptom.component,
-                    site=symptom.site,
-                    summary=symptom.message,
                     reason="`state_dict()` returns references, so further training changed the saved state too.",
                     remedy="Copy the state when you save it: `copy.deepcopy(model.state_dict())`.",
                     refutation="The state was saved just before loading, so nothing has changed in between.",
@@ -285,12 +270,9 @@ class CheckpointNotLoaded(Cause, code="TRN-CKPT"):
             nothing = not symptom.detail["matched"]
             given, wanted = symptom.detail["given"][:1], symptom.detail["wanted"][:1]
             names = f" (the file has `{given[0]}`, the model needs `{wanted[0]}`)" if given and wanted else ""
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN + 0.5 if nothing else STRONG + FAIR)],
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
                 reason="Entries whose names do not match are skipped, so the model keeps its random weights.",
                 remedy=f"Make the checkpoint's names match the model{names}, and load it with `strict=True`.",
                 refutation="The model is meant to start from random weights.",
@@ -303,12 +285,10 @@ class CheckpointNotLoaded(Cause, code="TRN-CKPT"):
                 text.startswith("FileNotFoundError") and _is_for_a_model(case, symptom.site)
             ):
                 continue  # a file of data that is not there: the traceback says all there is to say
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN)],
                 component="checkpoint",
-                site=symptom.site,
-                summary=symptom.message,
                 reason="The checkpoint does not fit this model."
                 if keys
                 else "The file to load does not exist.",

@@ -22,7 +22,6 @@ from netmend.localise.cause import (
     Accusation,
     Cause,
     accuses,
-    fault,
     for_symptom,
 )
 from netmend.localise.effects import ANY, UNSTABLE
@@ -184,12 +183,9 @@ class GradientsSwitchedOff(Cause, code="LOOP-NO-GRAD"):
             if _NO_GRAPH in str(symptom.detail["exception"]):
                 yield self._raised(case, symptom)
         for symptom in case.of("D224"):
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, WEAK)],
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
                 reason="Recording costs memory and time; results are not affected.",
                 remedy="Put `with torch.no_grad():` around the evaluation.",
                 refutation="The gradients are used, for example for saliency maps.",
@@ -197,12 +193,12 @@ class GradientsSwitchedOff(Cause, code="LOOP-NO-GRAD"):
 
     def _raised(self, case: Case, symptom: Symptom) -> Fault:
         code, place, why, remedy = self._why(case, symptom)
-        return fault(
-            code,
+        return self.fault(
+            symptom,
             [for_symptom(symptom, PROVEN + 0.5)],
+            code=code,
             component="objective",
             site=place or symptom.site,
-            summary=symptom.message,
             reason=why,
             remedy=remedy,
             refutation="",

@@ -62,12 +62,11 @@ class NumericallyUnsafe(Cause, code="OPT-EPS"):
         in_loss = symptom.component == "loss"
         if symptom.detail.get("phase") not in ("forward", "backward") or not (advice or in_loss):
             return
-        yield fault(
-            "LOS-CALC" if in_loss else "ACT-HID-WRONG",
+        yield self.fault(
+            symptom,
             [for_symptom(symptom, PROVEN if advice else STRONG)],
+            code="LOS-CALC" if in_loss else "ACT-HID-WRONG",
             component=symptom.component or "model",
-            site=symptom.site,
-            summary=symptom.message,
             reason="All values that reached this operation were finite: it produces the invalid number.",
             remedy=advice or "Check the inputs of this operation, and keep them inside its domain.",
             refutation="Invalid numbers still appear when the argument of this line is clamped.",

@@ -125,12 +125,11 @@ class ScheduleRuinsRate(Cause, code="HYP-LR-SCHED"):
         evidence += [for_symptom(s, FAIR) for s in case.of("D102")[:1]]
         scheduler = case.trace.get(SchedulerFact, str(symptom.detail["scheduler"]))
         kind = "schedule" if scheduler is None else scheduler.kind
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             [*evidence, *outcome(case, bad=FAIR, good=-STRONG - WEAK)],
             component=kind,
             site=returned_factor(case.sources, symptom.site) or symptom.site,
-            summary=symptom.message,
             reason=f"The {kind} multiplies the optimiser's rate; what is left is too small to move the weights.",
             remedy="Return a factor (1.0 for the full rate), not a rate, and let a warm-up end within the run.",
             refutation="The optimiser's rate is only a unit, and the loss falls.",
@@ -149,12 +148,11 @@ class ScheduleRuinsRate(Cause, code="HYP-LR-SCHED"):
         optimizers = [optimizer.created for optimizer in case.trace.optimizers]
         updated = next((optimizer.stepped for optimizer in case.trace.optimizers), None)
         by_hand = set_by_hand(case.sources, updated) if scheduler is None else None
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             evidence,
             component=name,
             site=(stepped if often else made) or stepped or by_hand or next(iter(optimizers), None),
-            summary=symptom.message,
             reason="With a rate near zero the weights stop moving, however long the run goes on.",
             remedy=f"Step the {kind} once per epoch instead of once per batch, or give it numbers that count batches."
             if often
@@ -215,12 +213,11 @@ class ClippingWrong(Cause, code="OPT-CLIP"):
             origin = argument_origin(case.sources, symptom.site, "max_norm", 1)
             limit, norm = float(symptom.detail["limit"]), float(symptom.detail["norm"])
             where = f" in {origin.site.short}" if origin is not None else ""
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 evidence,
                 component="clip_grad_norm_",
                 site=origin.site if origin is not None else symptom.site,
-                summary=symptom.message,
                 reason="Every step is cut to a tiny part of its length, so learning is slower by that factor.",
                 remedy=f"Raise the limit from {limit:.3g} to about {_round(norm)}{where}.",
                 refutation="The learning rate compensates for it.",
@@ -230,12 +227,10 @@ class ClippingWrong(Cause, code="OPT-CLIP"):
 
     def _misplaced(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D227"):
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, STRONG + FAIR)],
                 component="clip_grad_norm_",
-                site=symptom.site,
-                summary=symptom.message,
                 reason="The step uses unclipped gradients: the limit has no effect.",
                 remedy="Move the clipping between `backward()` and the optimiser's step.",
                 refutation="Gradients are accumulated over several steps on purpose.",

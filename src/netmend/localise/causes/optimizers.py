@@ -207,12 +207,9 @@ class OptimizerParameters(Cause, code="OPT-PARAMS"):
             name = optimizer.name if optimizer is not None else "optimizer"
             replaced = bool(detail["unknown"]) and bool(detail["others_held"])
             layers = ", ".join(detail["layers"][:2])
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, FAIR), *self._evidence(symptom, replaced), *outcome(case, good=-WEAK)],
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
                 reason="Their gradients are computed and never used, so these layers are not trained.",
                 remedy=f"Create `{name}` once the model is complete, so that it includes {layers}."
                 if replaced
@@ -230,12 +227,9 @@ class OptimizerParameters(Cause, code="OPT-PARAMS"):
             if frozen and not others:
                 continue  # layers_frozen tells where
             wrong = [Evidence(f"{name} gets gradients, but is in no optimiser.", WEAK) for name in others[:1]]
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN), *wrong],
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
                 reason="The model computes with other tensors, so the optimiser's steps do not change it.",
                 remedy=f"Pass the parameters of {others[0]} to `{symptom.component}`, with `{others[0]}.parameters()`."
                 if others
@@ -249,12 +243,11 @@ class OptimizerParameters(Cause, code="OPT-PARAMS"):
         for symptom in case.of("D229"):
             detail = symptom.detail
             since = "" if detail["always"] else f" from step {(symptom.first_step or 0) + 1} on"
-            yield fault(
-                "LOOP-STEP",
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN + WEAK)],
-                component=symptom.component,
+                code="LOOP-STEP",
                 site=detail["created"] or symptom.site,
-                summary=symptom.message,
                 reason=f"Layers such as {detail['layers'][0]} do not change{since} while the rest is trained.",
                 remedy=f"Compare `{detail['optimizer']}` with `torch.optim.Adam` or `SGD` on the same parameters: {detail['kind']} loses "
                 "their updates. Look for a list of parameters made once, and for in-place writes to copies (tensors that are not "

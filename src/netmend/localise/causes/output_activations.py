@@ -12,7 +12,7 @@ from netmend.diagnose.measures.chain import chain
 from netmend.diagnose.measures.heads import Head
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
-from netmend.localise.cause import PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
+from netmend.localise.cause import PROVEN, STRONG, Accusation, Cause, accuses, for_symptom
 from netmend.localise.effects import STUCK
 from netmend.localise.lines.head_lines import activation_line, head_of, last_layer, text_at
 from netmend.unit import Run, convention
@@ -176,12 +176,10 @@ class SoftmaxAxis(Cause, code="ACT-DIM"):
             if head is None or not function:
                 continue
             site, related = activation_line(case, head, function)
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN + 1.5)],
-                component=symptom.component,
                 site=site,
-                summary=symptom.message,
                 reason="Samples compete instead of classes, so the prediction for one sample depends on the rest of its batch.",
                 remedy=f"Apply {function} over the classes (`dim={head.class_axis}`) at {text_at(case, site, function)}."
                 if head.class_axis and head.width != 1
@@ -194,12 +192,9 @@ class SoftmaxAxis(Cause, code="ACT-DIM"):
         seen = any("softmax" in str(symptom.detail.get("operation", "")) for symptom in case.of("D601"))
         for symptom in case.of("D417") if not seen else ():
             line = "" if symptom.site is None else f" in `{case.sources.line(symptom.site)}`"
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN)],
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
                 reason="Samples compete instead of positions, so what one sample attends to depends on the rest of its batch.",
                 remedy=f"Apply softmax over the positions that are attended to (`dim=-1`){line}.",
                 refutation="The first axis of the scores holds the positions.",
@@ -242,12 +237,10 @@ class OutputActivationWrong(Cause, code="ACT-OUT-WRONG"):
             function = str(symptom.detail.get("function") or head.activation)
             site, related = activation_line(case, head, function)
             weight, reason, instead = self._meaning(symptom, head)
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, weight), *self._against(case, head, symptom)],
-                component=symptom.component,
                 site=site,
-                summary=symptom.message,
                 reason=reason,
                 remedy=f"{instead} at {text_at(case, site, function)}.",
                 refutation="In all other batches the targets are within the output's range.",
@@ -259,12 +252,11 @@ class OutputActivationWrong(Cause, code="ACT-OUT-WRONG"):
         """The loss for probabilities stopped the program, and the model ends in an activation that makes none."""
         function = str(symptom.detail["ends_in"])
         last = [link for link in chain(case.trace) if link.function == function][-1]
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             [for_symptom(symptom, PROVEN + 1.5)],
             component=last.name,
             site=last.site,
-            summary=symptom.message,
             reason=f"The output of {function} is not a probability, and the loss only accepts values between 0 and 1.",
             remedy=f"Use a sigmoid instead of {function} at {text_at(case, last.site)}.",
             refutation="The output is a probability by construction and leaves [0, 1] only by rounding.",
@@ -277,12 +269,9 @@ class OutputActivationWrong(Cause, code="ACT-OUT-WRONG"):
         function = str(symptom.detail["function"])
         broken = [for_symptom(s, STRONG) for s in case.of("D110")[:1]]
         loss = next((loss for loss in case.trace.losses if loss.name == symptom.detail["loss"]), None)
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             [for_symptom(symptom, STRONG + 1.0 if function == "relu" else PROVEN), *broken],
-            component=symptom.component,
-            site=symptom.site,
-            summary=symptom.message,
             reason="Dividing by the sum gives probabilities only if no value is negative and not all are zero.",
             remedy=f"Use a softmax instead of {function} at {text_at(case, symptom.site)}.",
             refutation="The outputs are above zero by construction.",

@@ -101,12 +101,11 @@ class RegularisationTooStrong(Cause, code="LOS-REG-EXTRA"):
     def _fault(
         self, symptom: Symptom, evidence: list[Evidence], place: Setting, component: str, remedy: str
     ) -> Fault:
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             evidence,
             component=component,
             site=place.site,
-            summary=symptom.message,
             reason="The weights follow the penalty instead of the data and shrink until the output is the same for every input.",
             remedy=remedy,
             refutation="Removing the regularisation does not lower the loss.",
@@ -275,12 +274,12 @@ class NothingAgainstOverfitting(Cause, code="LOS-REG-MISSING"):
                 evidence.append(Evidence(f"Dropout is there, but drops only {drops[0].rate:.0%}.", FAIR))
             little = not low and samples is not None and samples <= self.few_samples
             size = f" on {samples:,} samples" if samples else ""
-            yield fault(
-                "LYR-DROPOUT-RATE" if low else "DAT-LITTLE" if little else self.code,
+            yield self.fault(
+                symptom,
                 evidence,
+                code="LYR-DROPOUT-RATE" if low else "DAT-LITTLE" if little else self.code,
                 component=trace.models[0].name if trace.models else "model",
                 site=drop if low else self._site(case, little),
-                summary=symptom.message,
                 reason=f"{weights:,} weights trained{size} can memorise every answer instead of generalising.",
                 remedy="Add weight decay (about 1e-2 with AdamW) or dropout (0.2 to 0.5), shrink the network, stop early, or get "
                 "more data.",

@@ -14,7 +14,7 @@ from netmend.diagnose.detectors.rewards import (
     RewardNotFinite,
 )
 from netmend.localise.case import Case
-from netmend.localise.cause import PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
+from netmend.localise.cause import PROVEN, STRONG, Accusation, Cause, accuses, for_symptom
 from netmend.localise.lines.acting_source import step_call
 from netmend.localise.lines.agent_lines import method_of, returned_line
 from netmend.program.text.queries import last_name
@@ -73,12 +73,12 @@ class RewardWithoutSignal(Cause, code="RL-REW-SPARSE"):
             "RL-REW-SUBOPT": f"Make {place} return a reward that differs between good and bad steps.",
             self.code: "Reward progress towards the goal (with a wrapper around the environment), or explore in a way that reaches it.",
         }[code]
-        return fault(
-            code,
+        return self.fault(
+            symptom,
             [for_symptom(symptom, PROVEN if symptom.code == "D712" or own else STRONG + 1.0)],
+            code=code,
             component=world.name,
             site=site or world.created or world.stepped,
-            summary=symptom.message,
             reason="Without differences in reward, every policy is as good as any other.",
             remedy=remedy,
             refutation="Episodes of a random policy have different returns.",

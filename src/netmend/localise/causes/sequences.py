@@ -87,12 +87,9 @@ class PaddingNotMasked(Cause, code="INP-MASK-MISSING"):
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D315"):
             loss = case.trace.get(LossFact, symptom.component)
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, STRONG + FAIR)],
-                component=symptom.component,
-                site=symptom.site,
-                summary=symptom.message,
                 reason="The network is rewarded for predicting padding, which drowns out the real tokens.",
                 remedy="Exclude the padding token from the loss with `ignore_index`, or mask it and divide by the number of real tokens.",
                 refutation="It is a real token that happens to have the embedding's padding index.",

@@ -15,7 +15,7 @@ from netmend.diagnose.measures.ending import failing_layer, layer_before
 from netmend.diagnose.measures.heads import Head
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
+from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, for_symptom
 from netmend.localise.effects import ANY, STUCK
 from netmend.localise.lines.follow import argument_origin
 from netmend.localise.lines.head_lines import head_of, last_layer, objective_line, text_at
@@ -43,15 +43,14 @@ class OutputWidth(Cause, code="LYR-OUT-SHAPE"):
             head = head_of(case, symptom)
             layer = last_layer(case, head)
             site, related = self._lines(case, layer, symptom)
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [
                     for_symptom(symptom, STRONG + 1.5 if what == "width" else PROVEN + 1.5),
                     *self._against(case, head),
                 ],
                 component=layer.name if layer is not None else symptom.component,
                 site=site,
-                summary=symptom.message,
                 reason="Every class or target needs its own output.",
                 remedy=f"Set the width of the last layer at {text_at(case, site)} to {_needed(case, symptom)}.",
                 refutation="The outputs share a target on purpose, like the members of an ensemble.",
@@ -242,12 +241,12 @@ class ShapesClash(Cause, code="INP-METHOD-SHAPE"):
             if found is None:
                 continue
             code, place, why, remedy = found
-            yield fault(
-                code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, PROVEN)],
+                code=code,
                 component="loss" if code in ("INP-METHOD-SHAPE", "LOS-CALC") else "tensors",
                 site=place or symptom.site,
-                summary=symptom.message,
                 reason=why,
                 remedy=remedy,
                 refutation="",

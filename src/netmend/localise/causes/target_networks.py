@@ -181,12 +181,11 @@ class TargetNetworkUpdates(Cause, code="RL-NET-FREQ"):
     def _fault(
         self, case: Case, code: str, symptom: Symptom, site: Site | None, remedy: str, other: Site | None
     ) -> Fault:
-        return fault(
-            code,
+        return self.fault(
+            symptom,
             [for_symptom(symptom, PROVEN if symptom.code == "D720" else STRONG + 1.0)],
-            component=symptom.component,
+            code=code,
             site=site,
-            summary=symptom.message,
             reason="The target remains that of an untrained network."
             if symptom.code == "D720"
             else "A target that moves with every update amplifies its own errors.",

@@ -122,13 +122,12 @@ class LabelsDoNotBelong(Cause, code="DAT-LABEL"):
         site = rewritten_argument(case, symptom.site, 1) or symptom.site
         shifted = bool(symptom.detail.get("shifted"))
         instead = "" if shifted else ", or index the inputs with the same permutation"
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             [for_symptom(symptom, STRONG + FAIR if shifted else PROVEN + FAIR)],
             component="training data",
             site=site,
             related=(symptom.site,),
-            summary=symptom.message,
             reason="The network then learns labels that evaluation does not use."
             if shifted
             else "Every sample is trained on another sample's label, so there is nothing to learn.",
@@ -294,12 +293,10 @@ class TargetsNotScaled(Cause, code="PRE-MISS-SCALE"):
                     Evidence("Another network of the same program learned such targets.", -2 * STRONG)
                 )
             evidence += rivals(case, _RIVALS, FAIR)
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 evidence,
-                component=symptom.component,
                 site=target_origin(case),
-                summary=symptom.message,
                 reason="The output must first grow to the size of the targets, and until then the gradients are that large too.",
                 remedy="Standardise the targets, `y = (y - y.mean()) / y.std()` with training statistics, and undo it on the predictions.",
                 refutation="Standardising the targets does not lower the relative loss.",

@@ -12,7 +12,7 @@ from netmend.diagnose.measures.loop import usual_site
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.progress import times_longer
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, STRONG, WEAK, Accusation, Cause, accuses, fault, for_symptom
+from netmend.localise.cause import FAIR, STRONG, WEAK, Accusation, Cause, accuses, for_symptom
 from netmend.localise.lines.data_lines import input_origin
 from netmend.localise.lines.epoch_loop import epoch_loop
 from netmend.localise.outcome import LEARNED, level
@@ -112,12 +112,11 @@ class TooFewEpochs(Cause, code="HYP-EPOCH-FEW"):
         remedy, slow = self._remedy(case)
         if loop is not None and loop.given:
             remedy = f"The program was started with `{loop.given}`. {remedy}"
-        return fault(
-            self.code,
+        return self.fault(
+            symptom,
             [*evidence, *slow],
             component="training loop",
             site=usual_site(case.trace, "step") if loop is None else loop.count,
-            summary=symptom.message,
             reason="Training stops while the model is still improving, so the weights and the scores are those of an unfinished run.",
             remedy=remedy,
             refutation="Doubling the number of epochs does not lower the loss.",
@@ -179,12 +178,11 @@ class TooManyEpochs(Cause, code="HYP-EPOCH-MANY"):
                 text = f"The training loss itself ended at {reached:.2f} of that of the best constant prediction."
                 evidence.append(Evidence(text, -STRONG))
             loop = epoch_loop(case.sources, case.trace)
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 evidence,
                 component="training loop",
                 site=usual_site(case.trace, "step") if loop is None else loop.count,
-                summary=symptom.message,
                 reason="The later part of the run makes predictions on new samples worse, and costs time.",
                 remedy=f"Stop around step {symptom.first_step}, or keep the weights of the best evaluation and restore them at the end.",
                 refutation="Your metric keeps improving although the evaluation loss rises.",

@@ -59,12 +59,11 @@ class UpdateRuleWrong(Cause, code="RL-NET-RULE"):
                     yield self._same_states(case, world, target)
                     break
         for symptom in case.of("D723"):
-            yield fault(
-                self.code,
+            yield self.fault(
+                symptom,
                 [for_symptom(symptom, STRONG)],
                 component=world.name,
                 site=case.trace.losses[0].backward if case.trace.losses else world.stepped,
-                summary=symptom.message,
                 reason="Estimates beyond any possible return come from targets computed with the estimates themselves.",
                 remedy="Compute the targets without gradients, from a fixed target network, and stop them at the end of the episode.",
                 refutation="The network does not output state values.",
