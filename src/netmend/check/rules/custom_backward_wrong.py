@@ -9,6 +9,7 @@ from netmend.program.engine.program import Program
 from netmend.program.engine.values import Class
 from netmend.program.meaning.formulas import Formula, NotElementwise
 from netmend.program.meaning.test_code import is_test_code
+from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Finding
 
 FORWARD = """\
@@ -88,7 +89,7 @@ class CustomBackwardWrong(StaticRule):
             wrong = _wrong(*pair, constants) if pair is not None else None
             if pair is None or wrong is None:
                 continue
-            node = next(part for part in ast.walk(pair[1]) if isinstance(part, ast.Return))
+            node = next(inside(pair[1], ast.Return))
             yield self.finding(program, node, self.message.format(wrong.where, wrong.slope, wrong.given))
 
 

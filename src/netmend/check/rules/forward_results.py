@@ -27,6 +27,7 @@ from netmend.program.meaning.paths import Paths, paths
 from netmend.program.meaning.sizes import setting
 from netmend.program.meaning.test_code import is_test_code
 from netmend.program.text.edits import insert_after, replace
+from netmend.program.text.queries import inside, names_in
 from netmend.vocabulary.finding import Finding, Fix
 
 OUTPUT_NET = f"""{TORCH_F}{NET_CLASS}\
@@ -113,7 +114,7 @@ def _written(program: Program) -> tuple[set[int], set[int]]:
             continue
         names: dict[str, int] = {}
         assigned: list[tuple[str, ast.Assign]] = []
-        for node in ast.walk(method.definition):
+        for node in inside(method.definition, ast.Expr, ast.Name, ast.Assign):
             if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
                 alone.add(id(node.value))
             elif isinstance(node, ast.Name):
@@ -257,17 +258,13 @@ class LayerNeverUsed(StaticRule):
 
 
 def _reaches(cls: Class) -> bool:
-    return any(
-        (isinstance(node, ast.Attribute) and node.attr in _REACH)
-        or (isinstance(node, ast.Name) and node.id in _REACH)
-        for node in ast.walk(cls.definition)
-    )
+    return any(name in _REACH for name in names_in(cls.definition))
 
 
 def _read_names(tree: ast.Module) -> tuple[set[str], set[str]]:
     loaded: set[str] = set()
     words: set[str] = set()
-    for node in ast.walk(tree):
+    for node in inside(tree, ast.Attribute, ast.Constant):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
             loaded.add(node.attr)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -342,10 +339,8 @@ def _target(statement: ast.Assign) -> str:
 
 def _last_result(definition: ast.FunctionDef) -> ast.Assign | None:
     """The last statement, if it stores the result of one of the module's own layers in a name that nothing reads behind it."""
-    for node in ast.walk(definition):
-        if isinstance(node, ast.Yield | ast.YieldFrom | ast.Raise) or (
-            isinstance(node, ast.Return) and node.value is not None
-        ):
+    for node in inside(definition, ast.Yield, ast.YieldFrom, ast.Raise, ast.Return):
+        if not isinstance(node, ast.Return) or node.value is not None:
             return None
     body = list(definition.body)
     if body and isinstance(body[-1], ast.Return):
@@ -357,8 +352,7 @@ def _last_result(definition: ast.FunctionDef) -> ast.Assign | None:
     if not isinstance(call, ast.Call):
         return None
     uses_layer = any(
-        isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == owner
-        for node in ast.walk(call)
+        isinstance(node.value, ast.Name) and node.value.id == owner for node in inside(call, ast.Attribute)
     )
-    shared = any(isinstance(node, ast.Global | ast.Nonlocal) for node in ast.walk(definition))
+    shared = any(inside(definition, ast.Global, ast.Nonlocal))
     return last if uses_layer and not shared else None

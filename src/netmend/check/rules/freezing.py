@@ -15,6 +15,7 @@ from netmend.program.meaning.models import bare, is_construction, is_module, is_
 from netmend.program.meaning.optimisers import is_stepped, made_optimisers
 from netmend.program.meaning.uses import calls_given
 from netmend.program.text.edits import replace
+from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Finding, Fix, Related
 
 HEAD = "import torch\nfrom torch import nn\nfrom torchvision import models\n\nmodel = models.resnet18(weights='DEFAULT')\n"
@@ -211,7 +212,7 @@ def _mentions(owner: Instance, name: str) -> bool:
     """Does a class of the project read or set the name itself?"""
     for cls in owner.cls.ancestry():
         definition = getattr(cls, "definition", None)
-        if definition is not None and any(getattr(part, "attr", "") == name for part in ast.walk(definition)):
+        if definition is not None and any(part.attr == name for part in inside(definition, ast.Attribute)):
             return True
     return False
 

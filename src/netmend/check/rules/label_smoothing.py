@@ -8,6 +8,7 @@ from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, resolved
+from netmend.program.meaning.arguments import argument_node
 from netmend.program.meaning.losses import losses
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
@@ -48,9 +49,9 @@ class LabelsSmoothedAway(StaticRule):
             if not isinstance(share, Const) or not isinstance(share.value, int | float) or share.value <= 0.5:
                 continue
             made = use.made if use.made is not None and use.made.node is not None else use.call
-            node = next(
-                (word.value for word in made.node.keywords if word.arg == "label_smoothing"), made.node
-            )  # type: ignore[union-attr]
+            node = argument_node(made.node, "label_smoothing") or made.node
+            if node is None:
+                continue
             literal = program.source(node) == repr(share.value)
             fix = Fix("Smooth labels by 0.1", replace(program, node, "0.1")) if literal else None
             yield self.finding(program, node, self.message.format(share.value), fix=fix)

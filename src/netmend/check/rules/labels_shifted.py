@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from netmend.check.rule import Snippet, StaticRule, register
 from netmend.program.engine.program import Program
+from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Finding
 
 HEAD = "import torch\n\ndef batches(x, y, size):\n    order = torch.randperm(len(x))\n    x, y = x[order], y[order]\n"
@@ -80,10 +81,7 @@ class _Cut:
 
 
 def _scopes(tree: ast.Module) -> Iterator[ast.AST]:
-    yield tree
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
+    return inside(tree, ast.Module, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _own(scope: ast.AST) -> Iterator[ast.AST]:
@@ -185,7 +183,7 @@ def _cuts(loop: ast.AST, known: dict[str, ast.expr]) -> Iterator[_Cut]:
 def _counters(loop: ast.AST) -> set[str]:
     """Names that a loop, or one inside it, counts with."""
     targets = [node.target for node in (loop, *_own(loop)) if isinstance(node, ast.For)]
-    return {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
+    return {part.id for target in targets for part in inside(target, ast.Name)}
 
 
 def _looked_up(key: ast.expr, known: dict[str, ast.expr]) -> ast.expr:

@@ -17,6 +17,7 @@ from netmend.program.meaning.roles import optimised, same
 from netmend.program.meaning.training import Round, backward_calls, grad_is_off, is_backward
 from netmend.program.meaning.training_steps import is_written, loss_of, one_optimiser
 from netmend.program.meaning.uses_of_models import is_computed_by, unwrapped
+from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Finding
 
 TRAIN_HEAD = f"""{TORCH}{NET_CLASS}\
@@ -217,10 +218,7 @@ class NoGradMissing(StaticRule):
             is_backward(other) or is_written(other) for other in loop.events()
         ):
             return False
-        if any(
-            isinstance(node, ast.Attribute) and node.attr.startswith("requires_grad")
-            for node in ast.walk(loop.node)
-        ):
+        if any(node.attr.startswith("requires_grad") for node in inside(loop.node, ast.Attribute)):
             return False
         return not feeds_backward(program, event.value)
 

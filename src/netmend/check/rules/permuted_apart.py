@@ -12,6 +12,7 @@ from netmend.program.engine.values import Call, Collection, Const, Item, Value, 
 from netmend.program.meaning.arrays import SPLIT, same_numbers
 from netmend.program.meaning.losses import losses
 from netmend.program.meaning.operations import walk
+from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Finding
 
 HEAD = "import numpy as np\nimport torch\nfrom torch.utils.data import Dataset, TensorDataset\nX, y = np.load('x.npy'), np.load('y.npy')\n"
@@ -167,7 +168,7 @@ def _is_seeded_anew(draw: Call) -> bool:
 
 
 def _is_inside(inner: Value, outer: Call) -> bool:
-    return outer.node is not None and any(part is inner.node for part in ast.walk(outer.node))
+    return any(part is inner.node for part in inside(outer.node, ast.AST))
 
 
 def _nested(one: Value, other: Value) -> bool:
@@ -259,11 +260,7 @@ def _is_meant(program: Program, node: ast.AST) -> bool:
     while (above := program.parent(statement)) is not None and not isinstance(statement, ast.stmt):
         statement = above
     names = [getattr(above, "name", "") for above in program.above(node)]
-    stored = [
-        part.id
-        for part in ast.walk(statement)
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-    ]
+    stored = [part.id for part in inside(statement, ast.Name) if isinstance(part.ctx, ast.Store)]
     tests = [ast.unparse(above.test) for above in program.above(node) if isinstance(above, ast.If)]
     return any(_MEANT.search(word) for word in (*names, *stored, *tests))
 

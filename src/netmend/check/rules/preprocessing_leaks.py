@@ -14,6 +14,7 @@ from netmend.program.meaning.arrays import SPLIT, complements, function_around, 
 from netmend.program.meaning.fitting import SCALERS, Fit, centred_within, fits, fitted_within
 from netmend.program.meaning.operations import walk
 from netmend.program.text.edits import replace
+from netmend.program.text.queries import names_in
 from netmend.vocabulary.finding import Finding, Fix, Related
 
 BEFORE_HEAD = """\
@@ -248,14 +249,7 @@ def _without(name: str) -> str:
 
 def _words(program: Program, fit: Fit) -> str:
     """The names in the argument, in one line: `X_test`, `X_test_idx`."""
-    if fit.data_node is None:
-        return ""
-    names = [
-        getattr(part, "id", "") or getattr(part, "attr", "")
-        for part in ast.walk(fit.data_node)
-        if isinstance(part, ast.Name | ast.Attribute)
-    ]
-    return "_".join(name for name in names if name)
+    return "_".join(names_in(fit.data_node))
 
 
 RESAMPLED_HEAD = "import torch\nfrom imblearn.over_sampling import SMOTE, RandomOverSampler\nfrom imblearn.under_sampling import RandomUnderSampler\nfrom sklearn.model_selection import train_test_split\n\n"

@@ -10,6 +10,7 @@ from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Function, Instance, Value, resolved
 from netmend.program.meaning.loaders_of_models import LOADER_NAME, dataset_of
 from netmend.program.meaning.settings import number
+from netmend.program.text.queries import inside, names_in
 from netmend.vocabulary.finding import Finding, Related
 
 HEAD = """\
@@ -107,8 +108,8 @@ def _draws(dataset: Instance, method: str, name: str, seen: set[str]) -> bool:
     if function is None or method in seen or len(seen) > 20:
         return False
     seen.add(method)
-    for part in ast.walk(function.definition):
-        if not isinstance(part, ast.Call) or not isinstance(part.func, ast.Attribute):
+    for part in inside(function.definition, ast.Call):
+        if not isinstance(part.func, ast.Attribute):
             continue
         holder = part.func.value
         if (
@@ -123,10 +124,7 @@ def _draws(dataset: Instance, method: str, name: str, seen: set[str]) -> bool:
 
 
 def _mentions_worker(dataset: Instance) -> bool:
-    return any(
-        getattr(part, "attr", "") == "get_worker_info" or getattr(part, "id", "") == "get_worker_info"
-        for part in ast.walk(dataset.cls.definition)
-    )
+    return "get_worker_info" in names_in(dataset.cls.definition)
 
 
 _SEEDS = (

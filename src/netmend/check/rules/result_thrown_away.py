@@ -12,6 +12,7 @@ from netmend.program.engine.values import Call, Param, Value, resolved
 from netmend.program.meaning.tensors import is_tensor, loader_part
 from netmend.program.meaning.uses import calls_given
 from netmend.program.text.edits import replace
+from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Finding, Fix
 
 _METHODS = ("to", "cuda", *CASTS, "bool", "detach", *VIEWS, "clamp", "contiguous", "requires_grad_")
@@ -129,7 +130,7 @@ def _is_replaced(program: Program, node: ast.AST, holder: ast.expr) -> bool:
     statement = program.statement(node)
     block = _block_of(program.parent(statement), statement)
     for later in block[block.index(statement) + 1 :] if block else ():
-        uses = [part for part in ast.walk(later) if isinstance(part, ast.Name) and part.id == holder.id]
+        uses = [part for part in inside(later, ast.Name) if part.id == holder.id]
         if any(isinstance(part.ctx, ast.Load) for part in uses):
             return False
         if isinstance(later, ast.Assign) and uses:

@@ -17,6 +17,7 @@ from netmend.program.meaning.padding import padded
 from netmend.program.meaning.token_steps import TOKENS, Steps, cut_of, sees_more
 from netmend.program.meaning.training import grad_is_off
 from netmend.program.text.edits import replace
+from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Finding, Fix, Related
 
 DECODER_HEAD = f"""{TORCH}{NET_CLASS}\
@@ -213,11 +214,7 @@ class NextTokenNotShifted(StaticRule):
 
 def _one_later(program: Program, goal: ast.AST) -> Fix | None:
     """`data[i : i + n]` → `data[i + 1 : i + n + 1]`, `piece[:-1]` → `piece[1:]`."""
-    cuts = [
-        node.slice
-        for node in ast.walk(goal)
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
-    ]
+    cuts = [node.slice for node in inside(goal, ast.Subscript) if isinstance(node.slice, ast.Slice)]
     if len(cuts) != 1 or cuts[0].step is not None or cuts[0].upper is None:
         return None
     lower, upper = cuts[0].lower, ast.unparse(cuts[0].upper)

@@ -12,6 +12,7 @@ from netmend.program.engine.values import Call, Class, Name, Value, resolved
 from netmend.program.meaning.literal_layers import LITERAL_LAYERS
 from netmend.program.meaning.modules import bodies, is_module, module_classes, self_name
 from netmend.program.text.edits import delete_statement, insert_before
+from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Finding, Fix
 
 MISSING_HEAD = "import torch\nfrom torch import nn\n\n"
@@ -95,18 +96,10 @@ def _is_prepared_elsewhere(part: Value) -> bool:
 
 def _prepares(definition: ast.AST) -> bool:
     """Does anything in the class call an `__init__`, or touch what it would make?"""
-    for node in ast.walk(definition):
-        if isinstance(node, ast.Attribute) and node.attr in (
-            "__init__",
-            "__dict__",
-            "_modules",
-            "_parameters",
-            "__setstate__",
-        ):
-            return True
-        if isinstance(node, ast.Name) and node.id in ("super", "exec", "__class__"):
-            return True
-    return False
+    made = ("__init__", "__dict__", "_modules", "_parameters", "__setstate__")
+    return any(node.attr in made for node in inside(definition, ast.Attribute)) or any(
+        node.id in ("super", "exec", "__class__") for node in inside(definition, ast.Name)
+    )
 
 
 def _stores(definition: ast.FunctionDef) -> bool:
@@ -114,11 +107,8 @@ def _stores(definition: ast.FunctionDef) -> bool:
     if any(isinstance(node, ast.Raise) for node in definition.body):
         return False
     return any(
-        isinstance(node, ast.Attribute)
-        and isinstance(node.ctx, ast.Store)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == owner
-        for node in ast.walk(definition)
+        isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name) and node.value.id == owner
+        for node in inside(definition, ast.Attribute)
     )
 
 

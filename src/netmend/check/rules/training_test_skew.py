@@ -20,6 +20,7 @@ from netmend.program.meaning.loaders_of_models import (
 )
 from netmend.program.meaning.modules import self_name
 from netmend.program.meaning.unscaled_evaluation import evaluated_raw
+from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Finding, Related
 
 NORMALISATION_HEAD = """\
@@ -342,30 +343,25 @@ def _scaling(cls: Class) -> Iterator[str]:
     }
     for method in cls.methods.values():
         owner = self_name(method.definition)
-        for node in ast.walk(method.definition):
-            if (
-                isinstance(node, ast.If)
-                and not node.orelse
-                and any(_standardises(part) for part in node.body)
-            ):
+        for node in inside(method.definition, ast.If):
+            if not node.orelse and any(_standardises(part) for part in node.body):
                 yield from (name for name in optional if _asks(node.test, name, owner, init.definition))
 
 
 def _standardises(node: ast.AST) -> bool:
     return any(
-        isinstance(part, ast.BinOp)
-        and isinstance(part.op, ast.Div)
+        isinstance(part.op, ast.Div)
         and isinstance(part.left, ast.BinOp)
         and isinstance(part.left.op, ast.Sub)
-        for part in ast.walk(node)
+        for part in inside(node, ast.BinOp)
     )
 
 
 def _asks(test: ast.expr, name: str, owner: str, init: ast.AST) -> bool:
     """Does a test look at an argument, by its name or as the attribute it is stored in?"""
     kept = {name}
-    for node in ast.walk(init):
-        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+    for node in inside(init, ast.Assign):
+        if len(node.targets) == 1:
             target, value = node.targets[0], node.value
             pairs = (
                 zip(target.elts, value.elts, strict=False)

@@ -13,6 +13,7 @@ from netmend.program.meaning.literal_layers import LITERAL_LAYERS
 from netmend.program.meaning.modules import bodies, learns, loads_of, module_classes
 from netmend.program.meaning.unregistered import Hidden, hidden_layers
 from netmend.program.text.edits import delete_argument, wrap
+from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Finding, Fix
 
 LIST_HEAD = "import torch\nimport torch.nn as nn\n\nclass Net(nn.Module):\n    def __init__(self, depth=3):\n        super().__init__()\n"
@@ -198,9 +199,8 @@ class TensorNotRegistered(StaticRule):
 
 def _is_set_again(cls: Class, name: str) -> bool:
     """A parameter cannot be replaced by a tensor later."""
-    nodes = [node for method in cls.methods.values() for node in ast.walk(method.definition)]
-    stored = (node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
-    return sum(node.attr == name for node in stored) > 1
+    nodes = [node for method in cls.methods.values() for node in inside(method.definition, ast.Attribute)]
+    return sum(node.attr == name and isinstance(node.ctx, ast.Store) for node in nodes) > 1
 
 
 def _wants_gradients(value: Value) -> bool:

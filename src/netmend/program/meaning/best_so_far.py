@@ -15,8 +15,8 @@ BEST = frozenset(("best", "min", "lowest", "smallest", "max", "highest", "larges
 
 def best_comparisons(program: Program) -> Iterator[tuple[ast.If, ast.Compare]]:
     """Where something is compared with what is called the best so far."""
-    for branch in program.nodes:
-        for compare in comparisons(branch.test) if isinstance(branch, ast.If) else ():
+    for branch in (node for node in program.nodes if isinstance(node, ast.If)):
+        for compare in comparisons(branch.test):
             if any(words_of(kept_name(side)) & BEST for side in (compare.left, compare.comparators[0])):
                 yield branch, compare
 
