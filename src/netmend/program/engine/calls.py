@@ -8,10 +8,10 @@ from netmend.library.operations import GIVE_BACK_SELF
 from netmend.program.engine.builtin import called_builtin
 from netmend.program.engine.containers import container_layers, container_tail, grown
 from netmend.program.engine.history import CALL, Body, Guard
+from netmend.program.engine.joined import WRAPPERS, either
 from netmend.program.engine.machine import Frame, Machine
 from netmend.program.engine.scope import Scope
 from netmend.program.engine.values import (
-    WRAPPERS,
     Attribute,
     Call,
     Class,
@@ -23,7 +23,6 @@ from netmend.program.engine.values import (
     Name,
     Unknown,
     Value,
-    either,
     resolved,
 )
 

@@ -11,6 +11,7 @@ from netmend.program.engine.arithmetic import computed
 from netmend.program.engine.calls import call_value
 from netmend.program.engine.definitions import FileValue, member_of_file
 from netmend.program.engine.history import STORE, YIELD, Branch, Target
+from netmend.program.engine.joined import either
 from netmend.program.engine.machine import Machine
 from netmend.program.engine.scope import Scope
 from netmend.program.engine.values import (
@@ -28,7 +29,6 @@ from netmend.program.engine.values import (
     Operation,
     Unknown,
     Value,
-    either,
     resolved,
 )
 

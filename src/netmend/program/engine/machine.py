@@ -6,9 +6,10 @@ import ast
 from collections.abc import Callable
 
 from netmend.program.engine.history import Block, Event, Part, Target
+from netmend.program.engine.joined import either
 from netmend.program.engine.project import Project
 from netmend.program.engine.scope import ModuleFile, Scope
-from netmend.program.engine.values import Class, Function, Instance, Value, either
+from netmend.program.engine.values import Class, Function, Instance, Value
 
 MOST_EFFORT = 60_000  # expressions and statements per entry: a training script needs a few thousand
 EFFORT_ASIDE = 5000  # the same for what is evaluated only when it is asked for

@@ -11,6 +11,7 @@ from netmend.program.engine.assigned import assigned, breaks
 from netmend.program.engine.definitions import define_class, define_function, import_from, import_module
 from netmend.program.engine.expressions import evaluate, item_of, operator_sign
 from netmend.program.engine.history import AUGMENT, DELETE, EXIT, RETURN, STORE, Branch, Guard, Loop, Target
+from netmend.program.engine.joined import either
 from netmend.program.engine.machine import Machine
 from netmend.program.engine.scope import Scope
 from netmend.program.engine.values import (
@@ -22,7 +23,6 @@ from netmend.program.engine.values import (
     Item,
     Unknown,
     Value,
-    either,
     resolved,
 )
 
@@ -171,27 +171,11 @@ def _is_main(test: ast.expr) -> bool:
     )
 
 
-def _for(machine: Machine, node: ast.For | ast.AsyncFor, scope: Scope) -> bool:
-    iterable = evaluate(machine, node.iter, scope)
+def _loop(machine: Machine, node: ast.For | ast.AsyncFor | ast.While, scope: Scope) -> bool:
+    """The body is evaluated once; what it assigns may on entry also stem from the round before."""
+    iterable = None if isinstance(node, ast.While) else evaluate(machine, node.iter, scope)
     loop = Loop(node, machine.block, machine.next_order(), iterable, None)
     machine.enter(loop)
-    return _loop(machine, node, scope, loop, iterable)
-
-
-def _while(machine: Machine, node: ast.While, scope: Scope) -> bool:
-    loop = Loop(node, machine.block, machine.next_order(), None, None)
-    machine.enter(loop)
-    return _loop(machine, node, scope, loop, None)
-
-
-def _loop(
-    machine: Machine,
-    node: ast.For | ast.AsyncFor | ast.While,
-    scope: Scope,
-    loop: Loop,
-    iterable: Value | None,
-) -> bool:
-    """The body is evaluated once; what it assigns may on entry also stem from the round before."""
     start = dict(scope.names)
     grown: set[str] = set()
     for name in assigned(node.body, grown):
@@ -205,10 +189,10 @@ def _loop(
     machine.depth += 1
 
     def body() -> bool:
-        if iterable is not None and isinstance(node, ast.For | ast.AsyncFor):
-            assign(machine, node.target, element_of(iterable, node.target), scope, node.target)
-        elif isinstance(node, ast.While):
+        if isinstance(node, ast.While):
             loop.test = evaluate(machine, node.test, scope)
+        elif iterable is not None:
+            assign(machine, node.target, element_of(iterable, node.target), scope, node.target)
         return execute(machine, node.body, scope)
 
     machine.inside(loop, body)
@@ -388,9 +372,9 @@ _HANDLERS: dict[type, Callable[[Machine, Any, Scope], bool | None]] = {
     ast.Break: _exit,
     ast.Continue: _exit,
     ast.If: _if,
-    ast.For: _for,
-    ast.AsyncFor: _for,
-    ast.While: _while,
+    ast.For: _loop,
+    ast.AsyncFor: _loop,
+    ast.While: _loop,
     ast.With: _with,
     ast.AsyncWith: _with,
     ast.Try: _try,

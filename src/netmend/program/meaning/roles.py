@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from netmend.program.engine.joined import WRAPPERS
 from netmend.program.engine.values import (
-    WRAPPERS,
     Attribute,
     Call,
     Collection,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from netmend.program.engine.history import Event
+from netmend.program.engine.joined import WRAPPERS
 from netmend.program.engine.program import Program
-from netmend.program.engine.values import WRAPPERS, Call, Collection, Element, Operation, Value, resolved
+from netmend.program.engine.values import Call, Collection, Element, Operation, Value, resolved
 from netmend.program.meaning.operations import Op, operation, parts_of
 from netmend.program.meaning.remember import once
 
