@@ -16,8 +16,8 @@ from netmend.program.text.positions import Lines
 from netmend.program.text.sources import Sources
 from netmend.report.check.excerpt import AROUND, excerpt, span_of
 from netmend.report.check.look import Look
-from netmend.report.code import ChangedLine, changed_lines, told_once
-from netmend.report.content import Document, Remark, clean, doubt, place
+from netmend.report.code import changed_lines, told_once
+from netmend.report.content import DiffLine, Document, Remark, clean, doubt, place
 from netmend.report.numbers import alike, plural, share, sure
 from netmend.report.overview import advice_when_untrained, alarms, headline, remarks
 from netmend.report.signs import cells, cropped
@@ -122,7 +122,7 @@ class _Change:
                 f"{indent}… and {len(self._lines) - _MOST_LINES} more lines: see the page (--html)", "dim"
             )
 
-    def _differs(self, line: ChangedLine) -> int:
+    def _differs(self, line: DiffLine) -> int:
         """Where a line begins to differ from the one that it replaces or that replaces it; 0 where there is none."""
         others = [other for other in self._lines if {line.kind, other.kind} == {"old", "new"}]
         pairs = (zip(line.text[2:], other.text[2:], strict=False) for other in others)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from netmend.program.text.sources import Sources
-from netmend.report.content import clean
+from netmend.report.content import DiffLine, clean
 from netmend.vocabulary import Fault, Site
 from netmend.vocabulary.change import FileEdit, Patch
 
@@ -59,12 +59,6 @@ FILE, OLD, NEW, GAP, SAME = "file", "old", "new", "gap", "same"
 _KINDS = {"-": OLD, "+": NEW, " ": SAME}
 
 
-@dataclass(frozen=True)
-class ChangedLine:
-    kind: str  # file | old | new | gap | same
-    text: str  # with its sign, without the indentation that all lines of its place share
-
-
 def told_once(faults: Sequence[Fault]) -> tuple[Fault, ...]:
     """The same faults; where an earlier change holds a later one, the later fault says so instead of showing the lines again."""
     told: list[Fault] = []
@@ -85,9 +79,9 @@ def _edits(fault: Fault) -> set[FileEdit]:
     return set() if fault.edit is None else set(fault.edit.edits)
 
 
-def changed_lines(edit: Patch) -> tuple[ChangedLine, ...]:
-    """Lines that differ, grouped as in the diff; a gap between places that lie apart, the line above where lines only come."""
-    found: list[ChangedLine] = []
+def changed_lines(edit: Patch) -> tuple[DiffLine, ...]:
+    """Lines that differ, without the indentation that those of a place share, grouped as in the diff; a gap between places that lie apart, the line above where lines only come."""
+    found: list[DiffLine] = []
     place: list[str] = []
     above = ""
 
@@ -96,7 +90,7 @@ def changed_lines(edit: Patch) -> tuple[ChangedLine, ...]:
             place.insert(0, above)
         bodies = textwrap.dedent("\n".join(line[1:].expandtabs(4) for line in place)).split("\n")
         found.extend(
-            ChangedLine(_KINDS[line[0]], f"{line[0]} {_indented(body)}".rstrip())
+            DiffLine(_KINDS[line[0]], f"{line[0]} {_indented(body)}".rstrip())
             for line, body in zip(place, bodies, strict=False)
         )
         place.clear()
@@ -105,17 +99,17 @@ def changed_lines(edit: Patch) -> tuple[ChangedLine, ...]:
         if line.startswith("--- "):
             close()
         elif line.startswith("+++ "):
-            found.append(ChangedLine(FILE, clean(line.removeprefix("+++ b/").strip())))
+            found.append(DiffLine(FILE, clean(line.removeprefix("+++ b/").strip())))
         elif line[:1] in ("-", "+"):
             place.append(line)
         elif line[:1] in ("@", " "):
             if place:
                 close()
-                found.append(ChangedLine(GAP, "…"))
+                found.append(DiffLine(GAP, "…"))
             above = "" if line[:1] == "@" else line if line.strip() else above
     close()
     if edit.arguments is not None:
-        found.append(ChangedLine(NEW, clean(f"+ {shlex.join(edit.arguments)}")))
+        found.append(DiffLine(NEW, clean(f"+ {shlex.join(edit.arguments)}")))
     kept = [
         line
         for index, line in enumerate(found)

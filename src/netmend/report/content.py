@@ -71,7 +71,7 @@ class Section:
 class DiffLine:
     """One line of a change, with the sign before it."""
 
-    kind: str  # file | hunk | old | new | same | note
+    kind: str  # file | hunk | old | new | same | note | gap
     text: str
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from netmend.diagnose.measures.progress import main_progress
 from netmend.program.text.sources import Sources
-from netmend.report.code import ChangedLine, CodeLine, changed_lines, excerpt, told_once
-from netmend.report.content import Remark, clean, doubt, place
+from netmend.report.code import CodeLine, changed_lines, excerpt, told_once
+from netmend.report.content import DiffLine, Remark, clean, doubt, place
 from netmend.report.curves import Curve, Line, curves, depth_curves, has_spike
 from netmend.report.layers import HeatMap, heat_maps
 from netmend.report.numbers import alike, sure
@@ -55,7 +55,7 @@ class Card:
     related: tuple[str, ...]
     lines: tuple[CodeLine, ...]
     words: tuple[Remark, ...]
-    edit: tuple[ChangedLine, ...]
+    edit: tuple[DiffLine, ...]
     reasons: tuple[Evidence, ...]  # for
     doubts: tuple[Evidence, ...]  # against
     figures: tuple[Plot, ...]  # that prove it
