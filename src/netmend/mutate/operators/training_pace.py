@@ -305,8 +305,8 @@ def _patience(case: Case) -> list[tuple[File, ast.expr, int]]:
     """The number that a count of epochs without improvement is compared with; none where it is not the only one."""
     found: dict[tuple[str, int, int], tuple[File, ast.expr, int]] = {}
     for file in case.code.files(case.trace.run.script):
-        for node in ast.walk(file.tree):
-            sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+        for node in inside(file.tree, ast.Compare):
+            sides = [node.left, *node.comparators]
             counters = [side for side in sides if _counts_misses(file, side)]
             if len(sides) != 2 or len(counters) != 1:
                 continue
@@ -324,7 +324,7 @@ def _counts_misses(file: File, side: ast.expr) -> bool:
         return False
     scope = file.function(side) or file.tree
     raised = cleared = False
-    for node in ast.walk(scope):
+    for node in inside(scope, ast.AugAssign, ast.Assign):
         if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
             raised = raised or file.source(node.target) == name
         if isinstance(node, ast.Assign) and any(isinstance(above, ast.If) for above in file.parents(node)):

@@ -27,7 +27,7 @@ from netmend.library.optimisers import SCALE_FREE
 from netmend.program.source.naming import new_variable, spelled
 from netmend.program.source.writing import insert_after, wrap
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, last_name
+from netmend.program.text.queries import last_name, own_nodes
 from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary import LossFact, TargetFact
@@ -251,20 +251,13 @@ def _in_forward(case: Case, unit: str) -> FileEdits:
     if found is None:
         return ()
     file, _, forward = found
-    returns = [node for node in _own_statements(forward) if isinstance(node, ast.Return)]
+    returns = [node for node in own_nodes(forward) if isinstance(node, ast.Return)]
     value = returns[0].value if len(returns) == 1 else None
     return (
         ()
         if value is None or isinstance(value, ast.Tuple | ast.Dict | ast.List)
         else wrap(file, value, "", unit)
     )
-
-
-def _own_statements(function: Function) -> Iterator[ast.AST]:
-    for child in ast.iter_child_nodes(function):
-        yield child
-        if not isinstance(child, Function | ast.Lambda | ast.ClassDef):
-            yield from _own_statements(child)  # type: ignore[arg-type]
 
 
 def _by_hook(case: Case, unit: str) -> FileEdits:

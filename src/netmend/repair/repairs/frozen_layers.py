@@ -197,8 +197,8 @@ class ReleaseFrozen:
     def propose(self, case: Case) -> Iterator[Change]:
         for file in case.code.files():
             settings: dict[tuple[ast.AST | None, str], list[ast.Constant]] = {}
-            for node in ast.walk(file.tree):
-                if isinstance(node, ast.For) and (found := _setting(node)) is not None:
+            for node in inside(file.tree, ast.For):
+                if (found := _setting(node)) is not None:
                     settings.setdefault((file.function(node), file.source(node.iter)), []).append(found)
             for values in settings.values():
                 values.sort(key=lambda value: value.lineno)

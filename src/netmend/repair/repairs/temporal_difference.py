@@ -13,7 +13,7 @@ from netmend.changes.case import Case
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, replace, wrap
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, last_name
+from netmend.program.text.queries import Function, inside, last_name
 from netmend.repair.repair import change, register
 from netmend.testing.example import Example, example
 from netmend.vocabulary.change import FREE, Change
@@ -102,8 +102,8 @@ class MaskEnds:
             return
         file, statement = found
         function = file.function(statement)
-        for node in ast.walk(statement):
-            if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)) or function is None:
+        for node in inside(statement, ast.BinOp):
+            if not isinstance(node.op, ast.Add) or function is None:
                 continue
             reward, value = node.left, node.right
             if not isinstance(reward, ast.Name):
@@ -146,8 +146,8 @@ class MaskEnds:
 
 def _factor(file: File, function: Function, reward: str) -> str:
     """What to multiply by: a name of the function that is made just as the reward is, and read nowhere else."""
-    names = [node for node in ast.walk(function) if isinstance(node, ast.Name)]
-    given = {argument.arg for argument in ast.walk(function.args) if isinstance(argument, ast.arg)}
+    names = list(inside(function, ast.Name))
+    given = {argument.arg for argument in inside(function.args, ast.arg)}
     known = given | {node.id for node in names if isinstance(node.ctx, ast.Store)}
     like = _making(file, function, reward)
     for name in sorted(known):
@@ -166,17 +166,16 @@ def _making(file: File, function: Function, name: str) -> str | None:
     """How a name gets its value, with a blank for the name itself; None: in several ways, or out of sight."""
     found = [
         node.value
-        for node in ast.walk(function)
-        if isinstance(node, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+        for node in inside(function, ast.Assign)
+        if any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
     ]
     return re.sub(rf"\b{re.escape(name)}\b", "_", file.source(found[0])) if len(found) == 1 else None
 
 
 def _is_read(file: File, function: Function, name: str) -> bool:
     """Whether it is used for anything but to be made."""
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+    for node in inside(function, ast.Name):
+        if node.id == name and isinstance(node.ctx, ast.Load):
             statement = file.statement(node)
             targets = statement.targets if isinstance(statement, ast.Assign) else []
             if not any(isinstance(target, ast.Name) and target.id == name for target in targets):
@@ -270,15 +269,15 @@ class NextState:
 
 
 def _is_cut_short(file: File, loop: ast.For | ast.While) -> bool:
-    return any(isinstance(node, ast.Continue) and file.loop(node) is loop for node in ast.walk(loop))
+    return any(file.loop(node) is loop for node in inside(loop, ast.Continue))
 
 
 def _from_reset(file: File, loop: ast.For | ast.While) -> set[str]:
     """Names that what reset() returned is given before the loop, in the same function."""
     found: set[str] = set()
     scope = file.function(loop) or file.tree
-    for node in ast.walk(scope):
-        if not isinstance(node, ast.Assign) or node.lineno >= loop.lineno or file.loop(node) is loop:
+    for node in inside(scope, ast.Assign):
+        if node.lineno >= loop.lineno or file.loop(node) is loop:
             continue
         for target, value in _pairs(node):
             call = value.value if isinstance(value, ast.Subscript) else value
@@ -303,6 +302,6 @@ def _pairs(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 def _only_read(loop: ast.For | ast.While) -> set[str]:
-    names = [node for node in ast.walk(loop) if isinstance(node, ast.Name)]
+    names = list(inside(loop, ast.Name))
     written = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
     return {node.id for node in names} - written
