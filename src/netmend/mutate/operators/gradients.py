@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Spot, model_at, spots
-from netmend.changes.loop.optimizer_arguments import given_parameters
+from netmend.changes.loop.updates import given_parameters
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, STACK
 from netmend.mutate.magnitude import Knob, Scale, knob
 from netmend.mutate.mutation import Mutation, Operator, mutation

@@ -8,9 +8,16 @@ from itertools import pairwise
 
 from netmend.changes.case import Case
 from netmend.changes.network.layer_removal import layer_removed
-from netmend.changes.network.model_layers import in_stack, layers_of, links_of, made_by
+from netmend.changes.network.model_layers import (
+    in_stack,
+    layers_of,
+    links_of,
+    made_by,
+    set_layer_width,
+    takers,
+    width_of_layer,
+)
 from netmend.changes.network.stacks import put_behind
-from netmend.changes.network.widths import set_layer_width, takers, width_of_layer
 from netmend.neutral.move import Move, moved
 from netmend.program.source.values import set_argument
 from netmend.testing.example import example

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Spot, callers, holds, optimizer_at, protocol, spot, spots, uncalled
-from netmend.changes.loop.updates_by_hand import updates
+from netmend.changes.loop.updates import updates
 from netmend.program.source.moving import combined, out_of_block, taken_out, text_of
 from netmend.program.source.names_of_object import known_as
 from netmend.program.source.writing import insert_after, insert_before, replace

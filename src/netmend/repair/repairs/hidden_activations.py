@@ -11,8 +11,7 @@ from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.network.activation_places import exchanged
-from netmend.changes.network.linear_rows import rows
-from netmend.changes.network.model_layers import in_stack, layers_of, links_of, model_of_fault, united
+from netmend.changes.network.model_layers import in_stack, layers_of, links_of, model_of_fault, rows, united
 from netmend.changes.network.stacks import put_behind, relu_of, without_last
 from netmend.diagnose.measures.chain import RECTIFIERS, SIGMOIDS, Link, activations
 from netmend.library.activations import ACROSS_UNITS, SQUASHING, layers

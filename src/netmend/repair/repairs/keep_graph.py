@@ -21,8 +21,8 @@ from netmend.changes.loss.graph_cuts import (
     replaced,
     value_before,
     with_conversions,
+    without_leaf_flags,
 )
-from netmend.changes.loss.leaf_flags import without_leaf_flags
 from netmend.changes.loss.losses import arguments, as_classes, as_yes_no, criterion_of, exchange
 from netmend.changes.loss.numpy_to_torch import in_torch
 from netmend.changes.loss.tensors_remade import is_made_of_numbers, kept_as_tensors, remade_around

@@ -10,8 +10,7 @@ from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loss.losses import Criterion, arguments, criterion_of
-from netmend.changes.loss.penalties import penalties, penalty_factors, value_of
-from netmend.changes.loss.penalty_terms import Penalty, penalty_terms
+from netmend.changes.loss.penalties import Penalty, penalties, penalty_factors, penalty_terms, value_of
 from netmend.changes.network.output_uses import once
 from netmend.diagnose.measures.batches import label_counts, training_loader
 from netmend.program.source.dataflow import resolved

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Spot, callers, names_in, spot, targets_of
-from netmend.changes.loop.optimizer_arguments import are_groups, given_parameters, joined
+from netmend.changes.loop.updates import are_groups, given_parameters, joined
 from netmend.diagnose.measures.wiring import Wire, stepped_optimizers, wires
 from netmend.program.source.moving import moved_after, taken_out, text_of
 from netmend.program.source.names_of_object import known_as

@@ -15,12 +15,13 @@ from netmend.changes.network.registration import (
     DICTS,
     LISTS,
     as_parameter,
+    holds_tensors,
     is_attribute,
     kept_in,
     made_as,
     registered_in,
+    tensors_beside,
 )
-from netmend.changes.network.tensors_kept import holds_tensors, tensors_beside
 from netmend.changes.network.unregistered import as_module, held_by_name, made_in_function, of_the_class
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import wrap
