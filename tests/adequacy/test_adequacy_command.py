@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from command_server import netmend
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -92,12 +91,9 @@ def fails():
 
 def test_a_script_with_everything_inside_main(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(SCRIPT)
-    command = [sys.executable, "-m", "netmend", "adequacy", "train.py", "--train", "train_loader"]
-    command += ["--test", "test_loader", "--pool", "spare.more", "--json", "out.json", "--save", "next.csv"]
-    done = subprocess.run(
-        [*command, "--count", "5", "--", "--epochs", "2"],
-        cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "COLUMNS": "80"}, timeout=120,
-    )  # fmt: skip
+    data = ("--train", "train_loader", "--test", "test_loader", "--pool", "spare.more")
+    files = ("--json", "out.json", "--save", "next.csv")
+    done = netmend(tmp_path, "adequacy", "train.py", *data, *files, "--count", "5", "--", "--epochs", "2")
     assert done.returncode == 0, done.stderr
     assert "epoch 1" in done.stdout and "epoch 2" not in done.stdout and "netmend  " in done.stdout
     data = json.loads((tmp_path / "out.json").read_text())

@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 import difflib
 import json
-import os
-import subprocess
-import sys
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from command_server import netmend
 
 from bench.labelled import FAULTY, HEALTHY, Labelled, judge, programs, programs_folder
 from netmend.localise import diagnose
@@ -56,9 +54,7 @@ def test_the_twin_differs_by_the_bug_only(program: Labelled) -> None:
 def test_a_step_that_passes_over_parameters_is_told_and_its_twin_is_not(tmp_path: Path, kind: str) -> None:
     (program,) = [p for p in PROGRAMS if p.name == "pytorch-115607" and p.kind == kind]
     entry = program.put(tmp_path)
-    command = [sys.executable, "-m", "netmend", "run", "-q", entry.name]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "SEED": "0"}
-    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True, timeout=120)
+    assert netmend(tmp_path, "run", "-q", entry.name, SEED="0").returncode == 0
     (run,) = (tmp_path / ".netmend" / "runs").iterdir()
     faults = diagnose(read_trace(run)).faults
     if kind == HEALTHY:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from command_server import Ended, netmend
 
 BAD = """\
 import torch
@@ -328,9 +329,8 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
 
 
 def test_the_page_of_a_rule(tmp_path: Path) -> None:
-    def explain(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "netmend", "explain", *arguments]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    def explain(*arguments: str) -> Ended:
+        return netmend(tmp_path, "explain", *arguments)
 
     page = explain("s201").stdout
     for words in ("S201", "LYR-SOFTMAX-EXTRA", "Bad", "Good", "--unsafe-fixes", "# netmend: ignore[S201]"):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
+from command_server import Ended, netmend
 
 from netmend import diagnose
 
@@ -74,18 +72,6 @@ CONTRACT = {
 }
 
 
-def netmend(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "80"}
-    return subprocess.run(
-        [sys.executable, "-m", "netmend", *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("project")
@@ -95,12 +81,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def faulty(folder: Path) -> subprocess.CompletedProcess[str]:
+def faulty(folder: Path) -> Ended:
     return netmend(folder, "run", "--json", "faulty.json", "--html", "faulty.html", "train.py")
 
 
 def test_run_tells_the_fault_and_keeps_the_programs_own_exit_code(
-    faulty: subprocess.CompletedProcess[str],
+    faulty: Ended,
 ) -> None:
     assert faulty.returncode == 0
     assert faulty.stdout == "done\n"
@@ -111,7 +97,7 @@ def test_run_tells_the_fault_and_keeps_the_programs_own_exit_code(
     assert max(map(len, faulty.stderr.splitlines())) <= 100
 
 
-def test_the_json_keeps_its_contract(folder: Path, faulty: subprocess.CompletedProcess[str]) -> None:
+def test_the_json_keeps_its_contract(folder: Path, faulty: Ended) -> None:
     data = json.loads((folder / "faulty.json").read_text(encoding="utf-8"))
     jsonschema.validate(data, CONTRACT)
     assert data["verdict"] == "faulty"
@@ -121,7 +107,7 @@ def test_the_json_keeps_its_contract(folder: Path, faulty: subprocess.CompletedP
     assert data["run"]["steps"] == 200
 
 
-def test_the_page_shows_the_fault(folder: Path, faulty: subprocess.CompletedProcess[str]) -> None:
+def test_the_page_shows_the_fault(folder: Path, faulty: Ended) -> None:
     page = (folder / "faulty.html").read_text(encoding="utf-8")
     assert "1 fault found" in page and "<mark>loss.backward()</mark>" in page
     assert (
@@ -131,7 +117,7 @@ def test_the_page_shows_the_fault(folder: Path, faulty: subprocess.CompletedProc
     )
 
 
-def test_diagnose_again_in_every_format(folder: Path, faulty: subprocess.CompletedProcess[str]) -> None:
+def test_diagnose_again_in_every_format(folder: Path, faulty: Ended) -> None:
     text = netmend(folder, "diagnose", "last")
     assert text.returncode == 1 and "LOOP-ZERO-GRAD" in text.stdout
     data = netmend(folder, "diagnose", "last", "--format", "json")
@@ -196,9 +182,8 @@ def test_exit_on_fault(folder: Path) -> None:
 
 def test_training_is_interrupted_when_asked(folder: Path) -> None:
     (folder / "long.py").write_text(FAULTY.replace("range(200)", "range(1_000_000)"), encoding="utf-8")
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "NETMEND_LIVE_AFTER": "1"}
-    command = [sys.executable, "-m", "netmend", "run", "--stop-on", "fault", "--json", "long.json", "long.py"]
-    ended = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=200)
+    command = ("run", "--stop-on", "fault", "--json", "long.json", "long.py")
+    ended = netmend(folder, *command, NETMEND_LIVE_AFTER="1")
     assert ended.returncode != 0 and "done" not in ended.stdout
     assert "netmend  Gradients are not cleared at long.py:12 (LOOP-ZERO-GRAD" in ended.stderr
     data = json.loads((folder / "long.json").read_text(encoding="utf-8"))
@@ -244,9 +229,7 @@ def test_the_demo_finds_its_three_faults(tmp_path: Path) -> None:
     assert len(list((tmp_path / "kept" / ".netmend" / "runs").iterdir())) == 3
 
 
-def test_a_report_shows_itself_in_code_and_notebooks(
-    folder: Path, faulty: subprocess.CompletedProcess[str]
-) -> None:
+def test_a_report_shows_itself_in_code_and_notebooks(folder: Path, faulty: Ended) -> None:
     judged = diagnose("last", directory=folder / ".netmend")
     assert judged.verdict in ("faulty", "healthy")
     assert judged.html().startswith("<!doctype html>") and json.loads(judged.json())["schema"] == 1

@@ -15,6 +15,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from command_server import Ended, netmend
 
 from netmend.cli import main
 
@@ -165,16 +166,8 @@ def environment() -> dict[str, str]:
     return {**kept, "OMP_NUM_THREADS": "1", "COLUMNS": "100"}
 
 
-def repair(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*arguments),
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=TIME_LIMIT_SECONDS,
-        check=False,
-    )
+def repair(folder: Path, *arguments: str) -> Ended:
+    return netmend(folder, "repair", *arguments, columns=100)
 
 
 def repaired(folder: Path, *arguments: str, code: int = 0) -> tuple[dict[str, Any], str]:

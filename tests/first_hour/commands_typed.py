@@ -9,11 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-Ended = subprocess.CompletedProcess[str]
-
-
-def netmend(folder: Path, *words: str, columns: int = 80, **variables: str) -> Ended:
-    return python(folder, "-m", "netmend", *words, columns=columns, **variables)
+from command_server import Ended, netmend
 
 
 def python(folder: Path, *words: str, columns: int = 80, **variables: str) -> Ended:
