@@ -62,7 +62,7 @@ def diagnose(
     """
     ranking = ranking or Ranking()
     symptoms, failures = examine(trace)
-    sources = Sources(trace.run.working_directory, trace.run.script, trace.run.arguments)
+    sources = Sources.of(trace, trace.run.arguments)
     case = Case(trace, symptoms, sources, tuple(findings))
     accused: list[Fault] = []
     chosen = CAUSES.all() if causes is None else tuple(causes)

@@ -89,7 +89,7 @@ class Study:
         if not outcome.run:
             raise UsageError("nothing was recorded of the program; does it train with PyTorch?")
         trace = relocated(read_trace(Path(outcome.run)), outcome)
-        sources = Sources(trace.run.working_directory, trace.run.script)
+        sources = Sources.of(trace)
         return Case(trace, sources, arguments=self.laboratory.runner.target.arguments)
 
     def train_originals(self) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from weakref import WeakKeyDictionary
 
 from netmend.program.engine.history import CALL, Body, Event
 from netmend.program.engine.program import Program
@@ -115,14 +114,12 @@ class _SharedTrees(Project):
         return None if file is None else (file.tree, file.text)
 
 
-_PROGRAMS: WeakKeyDictionary[Sources, EvaluatedProgram] = WeakKeyDictionary()
-
-
 def program_of(sources: Sources) -> EvaluatedProgram:
     """The evaluated program of some files; made once."""
-    if sources not in _PROGRAMS:
-        _PROGRAMS[sources] = EvaluatedProgram(sources)
-    return _PROGRAMS[sources]
+    plain = sources.plain
+    if not isinstance(plain.evaluated, EvaluatedProgram):
+        plain.evaluated = EvaluatedProgram(plain)
+    return plain.evaluated
 
 
 def _calls_by_node(program: Program) -> dict[int, list[Event]]:

@@ -51,7 +51,7 @@ def with_edits(
     diagnosis: Diagnosis, trace: Trace, findings: Iterable[Finding] = (), seconds: float = SECONDS
 ) -> Diagnosis:
     """The same diagnosis, each told fault with its edit where one is known."""
-    sources = Sources(trace.run.working_directory, trace.run.script)
+    sources = Sources.of(trace)
     program = _Program(trace, sources, tuple(findings))
     begun = time.monotonic()
     faults: list[Fault] = []

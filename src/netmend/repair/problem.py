@@ -136,7 +136,7 @@ class Problem:
         return diagnose(trace, findings=findings_of_run(trace.run))
 
     def sources(self, trace: Trace) -> Sources:
-        return Sources(trace.run.working_directory, trace.run.script)
+        return Sources.of(trace)
 
     def cost(self, outcome: Outcome) -> float:
         """In trainings of the program as it is, by its steps: the same on every machine."""

@@ -38,7 +38,7 @@ def diagnosis_text(trace: Trace, diagnosis: Diagnosis) -> RenderableType:
     """Verdict first; one fault fills at most one screen."""
     parts: list[RenderableType] = [title(*verdict_words(diagnosis))]
     parts.extend(Indented(Text(alike(clean(sentence)))) for sentence in diagnosis.story)
-    sources = Sources(trace.run.working_directory, trace.run.script)
+    sources = Sources.of(trace)
     for rank, fault in enumerate(told_once(diagnosis.faults[:_MOST_SHOWN]), start=1):
         number = rank if len(diagnosis.faults) > 1 else 0
         parts.append(_fault(trace, sources, fault, number, diagnosis.story))

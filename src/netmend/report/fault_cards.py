@@ -64,7 +64,7 @@ class Card:
 
 def cards(trace: Trace, diagnosis: Diagnosis) -> tuple[Card, ...]:
     """The faults of a diagnosis, each with the figures that show its symptoms; no figure stands twice."""
-    sources = Sources(trace.run.working_directory, trace.run.script)
+    sources = Sources.of(trace)
     diagnosis = replace(diagnosis, faults=told_once(diagnosis.faults))
     at_hand = _figures(trace)
     titles = [_titles(fault, list(at_hand)) for fault in diagnosis.faults]

@@ -6,12 +6,14 @@ import ast
 import io
 import tokenize
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 from typing import TypeVar, overload
+from weakref import WeakKeyDictionary
 
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function
-from netmend.vocabulary import Site
+from netmend.vocabulary import Site, Trace
 
 _MOST_FILES = 200  # of a project, when a value is followed into other files
 _MOST_BYTES = 1_000_000  # a larger file is generated code or data
@@ -29,6 +31,17 @@ class Sources:
         self.arguments = arguments  # the program's own, as it was started
         self._files: dict[str, File | None] = {}
         self._texts: dict[str, str] = {}
+        self.plain = self  # the same files without arguments
+        self.evaluated: object = None  # what program.of_run makes of the files
+
+    @classmethod
+    def of(cls, trace: Trace, arguments: tuple[str, ...] = ()) -> Sources:
+        """The files of a recorded program, read and evaluated once for all that ask about the trace."""
+        if trace not in _OF_TRACES:
+            _OF_TRACES[trace] = cls(trace.run.working_directory, trace.run.script)
+        sources = copy(_OF_TRACES[trace])
+        sources.arguments = arguments
+        return sources
 
     def path(self, file: str) -> Path:
         return Path(file) if Path(file).is_absolute() else self._directory / file
@@ -144,6 +157,9 @@ class Sources:
         """The innermost loop that a line stands in."""
         file = self.file(site.file)
         return None if file is None else file.loop_at(site.line)
+
+
+_OF_TRACES: WeakKeyDictionary[Trace, Sources] = WeakKeyDictionary()
 
 
 class Code:
