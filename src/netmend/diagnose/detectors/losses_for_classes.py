@@ -1,4 +1,4 @@
-"""Losses that do not suit classes, and wrong weights of classes."""
+"""Losses that do not suit classes, and wrong weights or shares of classes."""
 
 from __future__ import annotations
 
@@ -344,3 +344,38 @@ def _weights(loss: LossFact, counts: dict[str, int]) -> tuple[FloatArray | None,
 
 def _share(counts: FloatArray, index: int) -> str:
     return f"{counts[index] / counts.sum():.0%}"
+
+
+class LabelsSmoothedAway(Detector, code="D418"):
+    """Labels are smoothed so much that the true class keeps the smaller part of each target.
+
+    `label_smoothing` takes this share of every target from the true class and spreads it over all classes; 0.1 is usual. Beyond
+    one half the best answer is hardly surer of the true class than of any other, and the loss stays near that of guessing.
+    Usual cause: the share that the true class should keep was written down instead.
+    """
+
+    most: float = exact(0.5, "of the target; above it the true class keeps less than is given away")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for loss in trace.losses:
+            share = loss.settings.get("label_smoothing")
+            if isinstance(share, int | float) and share > self.most:
+                yield Symptom(
+                    self.code,
+                    f"`{loss.criterion}` smooths labels by {share:g}: the true class keeps {1 - share:.0%} of each target, all classes share the rest.",
+                    component=loss.name,
+                    observed=float(share),
+                    limit=self.most,
+                    site=loss.created or loss.called,
+                )
+
+    HEALTHY = {
+        "the usual share": lambda: _smoothed(0.1),
+        "half, as some teachers have it": lambda: _smoothed(0.5),
+    }
+    FAULTY = {"the share to keep taken for the share to give away": lambda: _smoothed(0.9)}
+
+
+def _smoothed(share: float) -> Trace:
+    settings = {"reduction": "mean", "label_smoothing": share}
+    return run_of("cross_entropy", given(16, 3), wanted(16), settings=settings)

@@ -8,14 +8,18 @@ from collections.abc import Iterator
 from netmend.diagnose.detectors.labels import LabelsOutOfRange
 from netmend.diagnose.detectors.loss_inputs import MarginOnProbabilities
 from netmend.diagnose.detectors.loss_values import LossSignOrUnbounded, LossSummed
-from netmend.diagnose.detectors.losses_for_classes import ClassWeightsWrong, RegressionOnClassIds
+from netmend.diagnose.detectors.losses_for_classes import (
+    ClassWeightsWrong,
+    LabelsSmoothedAway,
+    RegressionOnClassIds,
+)
 from netmend.diagnose.detectors.regularisation import TermWithoutBound
 from netmend.diagnose.examples.losses import given, run_of, wanted
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, for_symptom
+from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, for_symptom
 from netmend.localise.effects import STUCK
-from netmend.localise.lines.follow import value_origin
+from netmend.localise.lines.follow import argument_origin, value_origin
 from netmend.localise.lines.head_lines import head_of, last_layer, objective_line, result_line, text_at
 from netmend.localise.lines.objective_terms import added_term_line
 from netmend.localise.outcome import harm
@@ -266,3 +270,22 @@ def _counts_exact_hits(case: Case, site: Site) -> bool:
         if isinstance(node.ops[0], ast.Lt | ast.LtE) and near and number == 0.5:
             return True
     return False
+
+
+@accuses("LOS-SMOOTH", LabelsSmoothedAway)
+def label_smoothing_too_strong(case: Case, symptom: Symptom) -> Accusation:
+    """Labels are smoothed so much that little is left of them.
+
+    The network is asked to be nearly as sure of every wrong class as of the right one, so it hardly learns to tell them apart.
+    Smooth by about 0.1, or not at all.
+    """
+    origin = argument_origin(case.sources, symptom.site, "label_smoothing")
+    return Accusation(
+        PROVEN,
+        site=symptom.site if origin is None else origin.site,
+        reason="The best answer under this loss is hardly surer of the true class than of the others.",
+        remedy=f"Set `label_smoothing` to 0.1 (it is {symptom.observed:g}).",
+        refutation="Targets this vague are meant, as in an experiment on calibration.",
+        related=(symptom.site,),
+        explains=STUCK,
+    )
