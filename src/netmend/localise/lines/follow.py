@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from netmend.program.engine.values import Param, Value, options
 from netmend.program.of_run import program_of
-from netmend.program.text.queries import assignments, last_name, site_of
+from netmend.program.text.queries import Function, arguments_of, assignments, last_name, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
@@ -75,6 +75,9 @@ def _set_at(sources: Sources, written: ast.expr, value: Value, hops: int) -> Sit
 def _by_name(sources: Sources, file: str, node: ast.expr, hops: int) -> Site | None:
     """What the text says where the program does not: constants, options, fields and configuration files of that name."""
     if isinstance(node, ast.Name):
+        function = sources.function_around(site_of(file, node))
+        if function is not None and node.id in arguments_of(function):
+            return _parameter(sources, file, function, node.id, hops)
         tree = sources.tree(file)
         made = [part for part in assignments(tree, node.id) if tree is not None and part in tree.body]
         return _follow(sources, file, made[-1].value, hops + 1) if made else None
@@ -84,6 +87,26 @@ def _by_name(sources: Sources, file: str, node: ast.expr, hops: int) -> Site | N
     if isinstance(node, ast.Call) and node.args and last_name(node.func) == "get":
         key = node.args[0]
     return _key(sources, file, str(key.value)) if isinstance(key, ast.Constant) else None
+
+
+def _parameter(sources: Sources, file: str, function: Function, name: str, hops: int) -> Site | None:
+    """What the only call of a function gives for a parameter, else its default: of generators, and of classes that are handed on."""
+    positional = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+    place = positional.index(name) - (positional[0] in ("self", "cls")) if name in positional else None
+    calls = [
+        (other, call)
+        for other in sources.files(near=file)
+        for call in sources.calls_named(other, function.name)
+    ]
+    given = [
+        (other, value) for other, call in calls if (value := sources.argument(call, name, place)) is not None
+    ]
+    if given:
+        return _follow(sources, *given[0], hops + 1) if len(calls) == 1 else None
+    defaults = [None] * (len(positional) - len(function.args.defaults)) + function.args.defaults
+    keywords = zip((each.arg for each in function.args.kwonlyargs), function.args.kw_defaults, strict=True)
+    default = dict([*zip(positional, defaults, strict=True), *keywords]).get(name)
+    return None if default is None else site_of(file, default)
 
 
 def _attribute(sources: Sources, file: str, name: str) -> Site | None:
