@@ -247,7 +247,6 @@ class FewerOutputsThanClasses(StaticRule):
 
 
 _FLOATS = ("float", "double", "half")
-_FLATTEN = frozenset(("flatten", "squeeze", "argmax", "ravel"))
 _PLAIN = frozenset((*MOVES, *COPIES, "detach"))
 FLOATS_HEAD = (
     "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n\nnet = nn.Linear(12, 5)\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.program.engine.program import Program
@@ -12,14 +11,13 @@ from netmend.program.engine.values import (
     Call,
     Const,
     Element,
-    Instance,
     Operation,
     Value,
     constant,
     options,
     resolved,
 )
-from netmend.program.meaning.loaders_of_models import loader_made, trained
+from netmend.program.meaning.loaders_of_models import loader_made
 from netmend.program.meaning.losses import LossUse, losses
 from netmend.program.meaning.operations import operation, walk
 from netmend.program.meaning.remember import once
@@ -146,9 +144,3 @@ def counts_hits(part: Value) -> bool:
     if isinstance(inner, Call) and (inner.method == "eq" or inner.qualified == "torch.eq"):
         return True
     return isinstance(inner, Operation) and inner.operator == "=="
-
-
-def training_loaders(program: Program) -> Iterator[Value]:
-    for feeding in trained(program):
-        if not isinstance(feeding.loader, Instance):
-            yield feeding.loader

@@ -15,7 +15,6 @@ from netmend.program.engine.values import (
     Element,
     Instance,
     Item,
-    Param,
     Value,
     constant,
     resolved,
@@ -244,7 +243,3 @@ def drawn(program: Program, value: Value | None) -> Value | None:
         if samples is not None and 0 <= value.key.value < len(samples):
             return samples[value.key.value]
     return None
-
-
-def is_loader_parameter(value: Value | None) -> bool:
-    return isinstance(value, Param) and role(value) == LOADER

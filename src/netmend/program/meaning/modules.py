@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.program.engine.containers import container_layers
 from netmend.program.engine.history import Body, Event
@@ -90,11 +89,6 @@ def forward_around(event: Event) -> Body | None:
             if within is not None and is_module_class(within):
                 return part
     return None
-
-
-def own_calls(definition: ast.AST) -> Iterator[ast.Call]:
-    """The calls written in a function, functions inside included."""
-    return (node for node in ast.walk(definition) if isinstance(node, ast.Call))
 
 
 def is_module(value: Value) -> bool:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from netmend.library import activations
 from netmend.library.layers import LINEAR
 from netmend.library.operations import COPIES, DEVICES, FLOATS, VIEWS
 from netmend.program.engine.values import (
@@ -39,37 +40,11 @@ _NAMES = {
     "sigmoid_": "sigmoid", "tanh_": "tanh", "softmax_": "softmax", "batchnormalization": "batchnorm", "layernormalization": "layernorm",
 }  # fmt: skip
 
-ACTIVATIONS = frozenset(
-    [
-        "relu",
-        "leaky_relu",
-        "elu",
-        "gelu",
-        "selu",
-        "silu",
-        "tanh",
-        "sigmoid",
-        "softplus",
-        "softsign",
-        "relu6",
-        "prelu",
-        "celu",
-        "mish",
-        "hardswish",
-        "hard_sigmoid",
-        "hardtanh",
-        "softmax",
-        "log_softmax",
-        "log_sigmoid",
-        "glu",
-        "threshold",
-        "rrelu",
-        "tanhshrink",
-        "softshrink",
-        "hardshrink",
-        "softmin",
-    ]
-)
+ACTIVATIONS = frozenset(_NAMES.get(each.name, each.name) for each in activations.ACTIVATIONS) | {
+    "tanhshrink",
+    "softshrink",
+    "hardshrink",
+}
 HIDDEN_ACTIVATIONS = ACTIVATIONS - {"softmax", "log_softmax", "log_sigmoid", "softmin"}
 LINEAR_MAPS = frozenset(("bilinear", *(name.lower() for name in LINEAR)))
 # Operations that keep the values and only change how they are laid out or stored.
