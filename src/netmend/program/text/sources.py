@@ -31,15 +31,17 @@ class Sources:
         self.arguments = arguments  # the program's own, as it was started
         self._files: dict[str, File | None] = {}
         self._texts: dict[str, str] = {}
+        self._states: dict[str, tuple[int, int]] = {}  # of the files when they were read
         self.plain = self  # the same files without arguments
         self.evaluated: object = None  # what program.of_run makes of the files
 
     @classmethod
     def of(cls, trace: Trace, arguments: tuple[str, ...] = ()) -> Sources:
         """The files of a recorded program, read and evaluated once for all that ask about the trace."""
-        if trace not in _OF_TRACES:
-            _OF_TRACES[trace] = cls(trace.run.working_directory, trace.run.script)
-        sources = copy(_OF_TRACES[trace])
+        known = _OF_TRACES.get(trace)
+        if known is None or any(_state(known.path(file)) != state for file, state in known._states.items()):
+            known = _OF_TRACES[trace] = cls(trace.run.working_directory, trace.run.script)
+        sources = copy(known)
         sources.arguments = arguments
         return sources
 
@@ -48,6 +50,7 @@ class Sources:
 
     def text(self, file: str) -> str:
         if file not in self._texts:
+            self._states[file] = _state(self.path(file))
             self._texts[file] = _read(self.path(file))
         return self._texts[file]
 
@@ -209,6 +212,15 @@ def _without_comment(line: str) -> str:
     except (tokenize.TokenError, SyntaxError):
         pass  # a part of a longer statement: as it stands
     return line
+
+
+def _state(path: Path) -> tuple[int, int]:
+    """What changes when a file is written."""
+    try:
+        state = path.stat()
+    except (OSError, ValueError):
+        return -1, -1
+    return state.st_mtime_ns, state.st_size
 
 
 def _read(path: Path) -> str:
