@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from netmend.localise.lines.follow import argument_origin
+from netmend.program.settings import argument_origin
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 

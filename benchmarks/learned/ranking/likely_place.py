@@ -7,8 +7,8 @@ from netmend.diagnose.measures.chain import chain, last_weighted
 from netmend.diagnose.measures.heads import minimised
 from netmend.diagnose.measures.loop import usual_site
 from netmend.localise.case import Case
-from netmend.localise.lines.follow import argument_origin
 from netmend.localise.lines.rates import setting
+from netmend.program.settings import argument_origin
 from netmend.vocabulary import Site
 
 _OPTIMIZER = {

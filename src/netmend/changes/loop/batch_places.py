@@ -10,7 +10,7 @@ from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import loops_around, reached_from, spots
 from netmend.changes.loop.rate_places import set_setting
 from netmend.diagnose.measures.batches import batch_size, training_loader
-from netmend.localise.lines.follow import value_origin
+from netmend.program.settings import value_origin
 from netmend.program.source.numbers import number, set_number
 from netmend.program.source.values import Faces
 from netmend.program.text.file import File

@@ -13,7 +13,7 @@ from netmend.changes.case import Case
 from netmend.changes.loop.good_rates import rate_text, rounded
 from netmend.changes.named_settings import named_like
 from netmend.diagnose.measures.loop import usual_site
-from netmend.localise.lines.follow import value_origin
+from netmend.program.settings import value_origin
 from netmend.program.source.bindings import binding_of
 from netmend.program.source.numbers import literal, module_constant, number, set_number
 from netmend.program.source.values import Faces, set_argument

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from netmend.changes.case import Case
 from netmend.changes.loss.objective_terms import KEEPING, given_to, objective, results
-from netmend.localise.lines.follow import value_origin
+from netmend.program.settings import value_origin
 from netmend.program.source.dataflow import uses
 from netmend.program.source.writing import delete_statement, replace
 from netmend.program.text.file import File

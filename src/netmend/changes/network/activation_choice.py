@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.library.activations import layers
-from netmend.localise.lines.follow import value_origin
+from netmend.program.settings import value_origin
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from netmend.changes.case import Case
 from netmend.diagnose.measures.heads import Place
-from netmend.localise.lines.follow import value_origin
+from netmend.program.settings import value_origin
 from netmend.program.source.writing import delete_argument, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, inside, last_name

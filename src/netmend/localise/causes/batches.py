@@ -22,7 +22,7 @@ from netmend.localise.cause import (
 )
 from netmend.localise.effects import NOT_LEARNING
 from netmend.localise.lines.data_lines import batch_size_line, loader_site
-from netmend.localise.lines.follow import argument_origin
+from netmend.program.settings import argument_origin
 from netmend.program.text.queries import last_name, site_of
 from netmend.program.text.sources import Sources
 from netmend.unit import convention

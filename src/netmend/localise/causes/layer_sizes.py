@@ -22,9 +22,9 @@ from netmend.localise.cause import (
     for_symptom,
 )
 from netmend.localise.effects import ANY
-from netmend.localise.lines.follow import argument_origin
 from netmend.localise.lines.misfit import judge, misfits
 from netmend.localise.outcome import harm, relief, rivals
+from netmend.program.settings import argument_origin
 from netmend.unit import convention
 from netmend.vocabulary import (
     Evidence,

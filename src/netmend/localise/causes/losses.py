@@ -19,10 +19,10 @@ from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, for_symptom
 from netmend.localise.effects import STUCK
-from netmend.localise.lines.follow import argument_origin, value_origin
 from netmend.localise.lines.head_lines import head_of, last_layer, objective_line, result_line, text_at
 from netmend.localise.lines.objective_terms import added_term_line
 from netmend.localise.outcome import harm
+from netmend.program.settings import argument_origin, value_origin
 from netmend.program.text.queries import last_name
 from netmend.unit import Run
 from netmend.vocabulary import Evidence, Fault, LossFact, Site, Symptom

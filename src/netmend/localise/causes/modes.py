@@ -26,7 +26,7 @@ from netmend.localise.cause import (
 )
 from netmend.localise.effects import ANY, UNSTABLE
 from netmend.localise.lines.blocks import freezing, grad_switched_off, loop_around, no_grad_around
-from netmend.localise.lines.follow import argument_origin
+from netmend.program.settings import argument_origin
 from netmend.program.text.queries import last_name
 from netmend.vocabulary import Evidence, Fault, FunctionFact, RunFact, Site, Symptom, Trace
 

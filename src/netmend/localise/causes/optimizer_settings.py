@@ -15,9 +15,9 @@ from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.causes.loop_calls import SCALED
 from netmend.localise.effects import NOT_LEARNING, UNSTABLE, outcome
-from netmend.localise.lines.follow import argument_origin
 from netmend.localise.lines.rates import returned_factor, set_by_hand, setting
 from netmend.localise.outcome import harm, relief
+from netmend.program.settings import argument_origin
 from netmend.unit import Run, convention
 from netmend.vocabulary import Evidence, Fault, ModuleFact, OptimizerFact, SchedulerFact, Symptom, Trace
 

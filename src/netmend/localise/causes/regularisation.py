@@ -14,10 +14,10 @@ from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.lines.data_lines import input_origin
-from netmend.localise.lines.follow import argument_origin
 from netmend.localise.lines.objective_terms import factor_line, penalty_line
 from netmend.localise.lines.rates import Setting, rounded, setting
 from netmend.localise.outcome import harm, rivals
+from netmend.program.settings import argument_origin
 from netmend.unit import convention, published
 from netmend.vocabulary import (
     Evidence,

@@ -16,8 +16,8 @@ from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
 from netmend.localise.effects import ANY
 from netmend.localise.lines.data_lines import target_line, target_origin
-from netmend.localise.lines.follow import argument_origin
 from netmend.localise.lines.head_lines import creation_of
+from netmend.program.settings import argument_origin
 from netmend.unit import Run
 from netmend.vocabulary import Event, Fault, LossFact, ModuleFact, Site, Symptom
 

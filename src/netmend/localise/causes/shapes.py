@@ -17,9 +17,9 @@ from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, for_symptom
 from netmend.localise.effects import ANY, STUCK
-from netmend.localise.lines.follow import argument_origin
 from netmend.localise.lines.head_lines import head_of, last_layer, objective_line, text_at
 from netmend.localise.lines.values import reshaping
+from netmend.program.settings import argument_origin
 from netmend.unit import Run, convention
 from netmend.vocabulary import Evidence, Fault, ModelFact, ModuleFact, RunFact, Site, Symptom, Trace
 

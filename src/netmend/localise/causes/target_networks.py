@@ -14,7 +14,7 @@ from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, fault, for_sympt
 from netmend.localise.lines.acting_source import model_words, step_call
 from netmend.localise.lines.agent_lines import copied_again, made_line, setting_line, target_updates
 from netmend.localise.lines.bootstrap_source import bootstraps
-from netmend.localise.lines.follow import value_origin
+from netmend.program.settings import value_origin
 from netmend.program.text.queries import inside, last_name, site_of
 from netmend.vocabulary import AgentFact, Evidence, Fault, Site, Symptom, WorldFact
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from netmend.localise.lines.acting_source import assigned
 from netmend.localise.lines.bootstrap_source import scopes
-from netmend.localise.lines.follow import argument_origin, value_origin
+from netmend.program.settings import argument_origin, value_origin
 from netmend.program.text.queries import Function, children, inside, last_name, names_in, own_nodes, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import AgentFact, Site, WorldFact

@@ -7,10 +7,10 @@ import ast
 from netmend.diagnose.measures.batches import training_loader
 from netmend.diagnose.measures.progress import main_progress
 from netmend.localise.case import Case
-from netmend.localise.lines.follow import argument_origin, value_origin
 from netmend.program.counted_loops import loops_around
 from netmend.program.makers import made_at, taken_from
 from netmend.program.of_run import program_of
+from netmend.program.settings import argument_origin, value_origin
 from netmend.program.text.queries import inside, last_name, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import LossFact, Site

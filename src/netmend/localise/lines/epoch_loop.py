@@ -6,9 +6,9 @@ import ast
 from dataclasses import dataclass
 
 from netmend.diagnose.measures.loop import usual_site
-from netmend.localise.lines.follow import given_option, value_origin
 from netmend.program.counted_loops import counted, loops_around
 from netmend.program.of_run import program_of
+from netmend.program.settings import given_option, value_origin
 from netmend.program.text.queries import last_name, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site, Trace

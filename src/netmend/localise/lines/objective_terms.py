@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.localise.case import Case
-from netmend.localise.lines.follow import value_origin
+from netmend.program.settings import value_origin
 from netmend.program.text.queries import inside, last_name, site_of
 from netmend.vocabulary import LossFact, Site
 

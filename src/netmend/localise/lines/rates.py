@@ -13,7 +13,7 @@ from netmend.diagnose.measures.rates import momentum as momentum
 from netmend.diagnose.measures.rates import usual_range as usual_range
 from netmend.library.optimisers import ADAPTIVE, OPTIMISERS
 from netmend.localise.case import Case
-from netmend.localise.lines.follow import argument_origin, value_origin
+from netmend.program.settings import argument_origin, value_origin
 from netmend.program.text.queries import Function, inside, last_name, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Evidence, OptimizerFact, Site

@@ -8,7 +8,7 @@ import operator
 import re
 from collections.abc import Callable
 
-from netmend.localise.lines.follow import value_origin
+from netmend.program.settings import value_origin
 from netmend.program.source.naming import imports
 from netmend.program.source.values import Faces, set_value
 from netmend.program.source.writing import replace

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from netmend.localise.lines.follow import argument_origin
+from netmend.program.settings import argument_origin
 from netmend.program.source.writing import add_argument, replace
 from netmend.program.text.file import File
 from netmend.program.text.positions import Lines
@@ -66,7 +66,7 @@ def set_argument(
 
 def set_value(code: Code, file: File, value: ast.expr, text: str, arguments: tuple[str, ...] = ()) -> Faces:
     """Give an expression another value: itself when it is a literal, else where it was set."""
-    from netmend.localise.lines.follow import value_origin
+    from netmend.program.settings import value_origin
 
     forced = replace(file, value, text)
     if _is_literal(value):

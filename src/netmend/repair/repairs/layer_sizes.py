@@ -22,7 +22,7 @@ from netmend.changes.network.input_forms import (
 from netmend.changes.network.model_layers import TAKES, in_stack
 from netmend.changes.network.stacks import put_before
 from netmend.diagnose.measures.ending import failing_layer, layer_before
-from netmend.localise.lines.follow import value_origin
+from netmend.program.settings import value_origin
 from netmend.program.source.naming import rename_callee, spelled
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace, wrap
