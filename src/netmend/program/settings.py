@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from netmend.program.engine.values import Param, Value, options
 from netmend.program.of_run import program_of
-from netmend.program.text.queries import Function, arguments_of, assignments, last_name, site_of
+from netmend.program.text.queries import Function, arguments_of, assignments, elements_of, last_name, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
 
@@ -82,7 +82,8 @@ def _by_name(sources: Sources, file: str, node: ast.expr, hops: int) -> Site | N
         made = [part for part in assignments(tree, node.id) if tree is not None and part in tree.body]
         return _follow(sources, file, made[-1].value, hops + 1) if made else None
     if isinstance(node, ast.Attribute):
-        return _attribute(sources, file, node.attr)
+        held = _held(sources, file, node)
+        return _follow(sources, file, held, hops + 1) if held else _attribute(sources, file, node.attr)
     key: ast.expr | None = node.slice if isinstance(node, ast.Subscript) else None
     if isinstance(node, ast.Call) and node.args and last_name(node.func) == "get":
         key = node.args[0]
@@ -107,6 +108,25 @@ def _parameter(sources: Sources, file: str, function: Function, name: str, hops:
     keywords = zip((each.arg for each in function.args.kwonlyargs), function.args.kw_defaults, strict=True)
     default = dict([*zip(positional, defaults, strict=True), *keywords]).get(name)
     return None if default is None else site_of(file, default)
+
+
+def _held(sources: Sources, file: str, attribute: ast.Attribute) -> ast.expr | None:
+    """What the file's methods give to `self.name`, where it is asked for in one that is not gone into."""
+    if last_name(attribute.value) != "self" or not isinstance(attribute.value, ast.Name):
+        return None
+    given: list[ast.expr] = []
+    for statement in sources.nodes(file, ast.Assign):
+        for target in statement.targets:
+            targets, values = elements_of(target), elements_of(statement.value)
+            pairs = zip(targets, values, strict=True) if len(targets) == len(values) else ()
+            given += [
+                value
+                for part, value in pairs
+                if isinstance(part, ast.Attribute)
+                and part.attr == attribute.attr
+                and last_name(part.value) == "self"
+            ]
+    return given[0] if len(given) == 1 else None
 
 
 def _attribute(sources: Sources, file: str, name: str) -> Site | None:
