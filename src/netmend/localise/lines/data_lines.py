@@ -11,7 +11,7 @@ from netmend.program.counted_loops import loops_around
 from netmend.program.makers import made_at, taken_from
 from netmend.program.of_run import program_of
 from netmend.program.settings import argument_origin, value_origin
-from netmend.program.text.queries import inside, last_name, site_of
+from netmend.program.text.queries import assignments, inside, last_name, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import LossFact, Site
 
@@ -176,24 +176,17 @@ def dataset_line(case: Case, loader: Site | None) -> Site | None:
     if loader is None or call is None:
         return None
     given = case.sources.argument(call, "dataset", 0)
-    around = case.sources.function_around(loader)
-    scope = around if around is not None else case.sources.tree(loader.file)
+    scope = case.sources.scope_around(loader)
     for _ in range(_MOST_HOPS):
         if isinstance(given, ast.Call):
             if last_name(given.func) not in _WRAPPERS or not given.args:
                 return site_of(loader.file, given)
             given = given.args[0]
             continue
-        if not isinstance(given, ast.Name) or scope is None:
-            return None
-        made = [
-            node
-            for node in inside(scope, ast.Assign)
-            if given.id in map(last_name, node.targets) and node.lineno < loader.line
-        ]
+        made = assignments(scope, last_name(given), before=loader.line) if isinstance(given, ast.Name) else []
         if not made:
             return None
-        given = max(made, key=lambda node: node.lineno).value
+        given = made[-1].value
     return None
 
 
@@ -284,16 +277,11 @@ def rewritten_argument(case: Case, called: Site | None, position: int) -> Site |
     call = case.sources.call_at(called) if called is not None else None
     if called is None or call is None or position >= len(call.args):
         return None
-    given, around = call.args[position], case.sources.function_around(called)
-    scope = around if around is not None else case.sources.tree(called.file)
-    if not isinstance(given, ast.Name) or scope is None:
+    given = call.args[position]
+    if not isinstance(given, ast.Name):
         return None
-    made = [
-        node
-        for node in inside(scope, ast.Assign)
-        if node.lineno < called.line and given.id in map(last_name, node.targets)
-    ]
-    return site_of(called.file, max(made, key=lambda node: node.lineno)) if made else None
+    made = assignments(case.sources.scope_around(called), given.id, before=called.line)
+    return site_of(called.file, made[-1]) if made else None
 
 
 def _cut_differently(statement: ast.stmt) -> bool:

@@ -21,7 +21,6 @@ RANDOM = (
     "xavier_uniform_",
     "orthogonal_",
 )
-_MOST_FILES = 30
 SCALING = ("mul_", "div_", "copy_")
 
 
@@ -38,7 +37,7 @@ def init_line(
         return None
     own = layer.rpartition(".")[2]
     best: tuple[float, Site] | None = None
-    for file in _own_files(sources, near.file):
+    for file in sources.files(near.file):
         for node in sources.nodes(file):
             site, score = None, 0.0
             if isinstance(node, ast.Call) and last_name(node.func) in names:
@@ -68,21 +67,6 @@ def _names_layer(node: ast.AST, own: str) -> float:
     if not own or not named:
         return 0.0
     return 0.7 if own in named else -0.3
-
-
-def _own_files(sources: Sources, file: str) -> list[str]:
-    """A file and those of its project that it imports; other programs may lie in the same folder."""
-    found = [file]
-    for known in found:
-        folder = sources.path(known).parent
-        for node in sources.nodes(known):
-            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            for name in names:
-                path = folder / (name.replace(".", "/") + ".py")
-                if name and path.is_file() and str(path) not in found and len(found) < _MOST_FILES:
-                    found.append(str(path))
-    return found
 
 
 def _score(call: ast.Call, part: str, value: float | None) -> float:
