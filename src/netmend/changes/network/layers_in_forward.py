@@ -7,6 +7,7 @@ import math
 
 from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import names_in
+from netmend.library import layers as library_layers
 from netmend.library.operations import RESHAPES
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
@@ -15,11 +16,9 @@ from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits
 
 LAYERS = (
-    "Linear", "Bilinear", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "Embedding", "EmbeddingBag", "LSTM",
-    "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm", "GroupNorm",
-    "InstanceNorm1d", "InstanceNorm2d", "MultiheadAttention", "TransformerEncoderLayer", "TransformerEncoder", "PReLU", "Sequential",
-    "Parameter",
-)  # fmt: skip
+    *(name for layer in library_layers.LAYERS if layer.weights for name in layer.names),
+    *("Sequential", "Parameter"),
+)
 
 
 def is_made_anew(file: File, call: ast.Call) -> bool:

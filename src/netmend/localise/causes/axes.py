@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from netmend.diagnose.detectors.axes import AxesSwapped
 from netmend.diagnose.detectors.sequences import FirstStepOnly
 from netmend.diagnose.examples.probes import mixed
+from netmend.library.operations import ATEN_VIEWS
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, Cause, for_symptom
 from netmend.localise.effects import ANY
@@ -15,7 +16,7 @@ from netmend.localise.outcome import harm, relief
 from netmend.unit import Run
 from netmend.vocabulary import Fault, Site, Symptom
 
-VIEWS = ("view", "unsafe_view", "reshape", "reshape_alias", "unflatten")
+VIEWS = (*ATEN_VIEWS, "unflatten")
 
 
 class AxesMixed(Cause, code="TSR-SHAPE"):

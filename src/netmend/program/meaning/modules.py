@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from netmend.library.layers import CONVOLUTIONS, LAYERS, LINEAR, RECURRENT_CELLS, named
 from netmend.program.engine.containers import container_layers
 from netmend.program.engine.history import Body, Event
 from netmend.program.engine.program import Program
@@ -34,12 +35,16 @@ DROPOUTS = frozenset(
 )
 RECURRENT = frozenset(("lstm", "gru", "rnn"))
 # Layers whose weights are drawn at random when they are made.
+_ATTENTION = tuple(layer.kind for layer in LAYERS if layer.kind.startswith(("Multihead", "Transformer")))
 RANDOM = frozenset(
-    ("linear", "bilinear", "conv1d", "conv2d", "conv3d", "convtranspose1d", "convtranspose2d", "convtranspose3d", "embedding",
-     "embeddingbag", "lstm", "gru", "rnn", "lstmcell", "grucell", "rnncell", "multiheadattention", "transformer",
-     "transformerencoder", "transformerdecoder", "transformerencoderlayer", "transformerdecoderlayer", "lazyconv1d",
-     "lazyconv2d", "lazyconv3d")
-)  # fmt: skip
+    name.lower()
+    for name in (
+        *LINEAR,
+        *RECURRENT_CELLS,
+        *(f"Lazy{name}" for name in CONVOLUTIONS),
+        *named(*_ATTENTION, "Bilinear", "Embedding", "EmbeddingBag"),
+    )
+)
 TRAINABLE = RANDOM | NORMS | {"prelu"}
 
 
