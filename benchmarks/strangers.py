@@ -59,6 +59,11 @@ class Told:
     summary: str
     remedy: str
 
+    @property
+    def figures(self) -> dict[str, str | float]:
+        """What may be kept beside the figures: sentences can quote the script."""
+        return {"cause": self.cause, "confidence": self.confidence, "file": self.file, "line": self.line}
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -300,7 +305,10 @@ def main() -> None:
     alarms = counts["scripts with a false alarm"]
     print(f"false alarms: {alarms} of {counts['scripts']} scripts, {alarms / max(1, counts['scripts']):.1%}")
     if options.save is not None:
-        saved = {"counts": counts, "scripts": [asdict(found) for found in ran]}
+        saved = {
+            "counts": counts,
+            "scripts": [asdict(one) | {"told": [told.figures for told in one.told]} for one in ran],
+        }
         options.save.write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
 
 

@@ -161,7 +161,7 @@ def main() -> None:
         if chosen:
             saved[part] = summed(part, chosen)
     if options.save is not None:
-        saved["told"] = {fault.name: [asdict(told) for told in ran.told] for fault, ran in done}
+        saved["told"] = {fault.name: [told.figures for told in ran.told] for fault, ran in done}
         options.save.write_text(json.dumps(saved, indent=1) + "\n", encoding="utf-8")
 
 
