@@ -23,11 +23,9 @@ def core_modules() -> list[str]:
     found = []
     for file in sorted(PACKAGE.rglob("*.py")):
         parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
-        programs = "demo" in parts or parts[1:3] == (
-            "bench",
-            "programs",
-        )  # written as users write, no modules
-        if programs or "adapters" in parts or parts[-1] == "__main__":
+        written_as_users_write = "demo" in parts
+        holds_torch = "adapters" in parts or parts[1:3] in (("mend", "torch"), ("adequacy", "torch"))
+        if written_as_users_write or holds_torch or parts[-1] == "__main__":
             continue
         found.append(".".join(parts).removesuffix(".__init__"))
     return found

@@ -156,10 +156,11 @@ def taken_from(program: EvaluatedProgram, value: Value) -> ast.AST | None:
             value = value.receiver
         elif part is not None and part.value is not None:
             value = part.value
+        elif isinstance(value, Item) and isinstance(base := resolved(value.base), Collection) and base.items:
+            position = _place(value)
+            value = base.items[position if position < len(base.items) and not _is_made(base) else 0]
         elif isinstance(value, Item) and isinstance(base := resolved(value.base), Element):
-            position = (
-                value.key.value if isinstance(value.key, Const) and isinstance(value.key.value, int) else 0
-            )
+            position = _place(value)
             value = base
         elif isinstance(value, Element):
             value = value.iterable
@@ -172,6 +173,11 @@ def taken_from(program: EvaluatedProgram, value: Value) -> ast.AST | None:
         last = results[-1].value
         return last.elts[position] if isinstance(last, ast.Tuple) and position < len(last.elts) else last
     return None if isinstance(value, Unknown | Param) else value.node
+
+
+def _place(item: Item) -> int:
+    """Which part of its whole an item is; the first where nothing says so."""
+    return item.key.value if isinstance(item.key, Const) and isinstance(item.key.value, int) else 0
 
 
 def _given_out(value: Value) -> list[ast.Return | ast.Yield]:
