@@ -26,7 +26,7 @@ from netmend.program.engine.values import (
 from netmend.program.meaning.batches import part_of_batch
 from netmend.program.of_run import EvaluatedProgram
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name, results_of
+from netmend.program.text.queries import assignments, last_name, results_of
 from netmend.vocabulary import Site
 
 _MOST_STEPS = 40
@@ -171,8 +171,22 @@ def taken_from(program: EvaluatedProgram, value: Value) -> ast.AST | None:
     results = _given_out(value)
     if results:
         last = results[-1].value
-        return last.elts[position] if isinstance(last, ast.Tuple) and position < len(last.elts) else last
+        whole = last.elts[position] if isinstance(last, ast.Tuple) and position < len(last.elts) else last
+        return _as_written(program, whole)
     return None if isinstance(value, Unknown | Param) else value.node
+
+
+def _as_written(program: EvaluatedProgram, node: ast.expr | None) -> ast.AST | None:
+    """What a function's own variable was given last, for its name."""
+    file = program.file_of(node) if isinstance(node, ast.Name) else None
+    if file is None or not isinstance(node, ast.Name):
+        return node
+    above = assignments(file.function(node), node.id, before=node.lineno)
+    return (
+        above[-1].value
+        if above and len(above[-1].targets) == 1 and isinstance(above[-1].targets[0], ast.Name)
+        else node
+    )
 
 
 def _place(item: Item) -> int:
