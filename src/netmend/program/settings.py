@@ -6,7 +6,7 @@ import ast
 import re
 from dataclasses import dataclass
 
-from netmend.program.engine.values import Param, Value, options
+from netmend.program.engine.values import Name, Param, Value, options
 from netmend.program.of_run import program_of
 from netmend.program.text.queries import Function, arguments_of, assignments, elements_of, last_name, site_of
 from netmend.program.text.sources import Sources
@@ -67,9 +67,22 @@ def _set_at(sources: Sources, written: ast.expr, value: Value, hops: int) -> Sit
     if isinstance(value, Param):
         return program.site(value.default.node) if value.default is not None else None
     file = program.file_of(value.node)
+    if (
+        file is not None and value.node is not None and isinstance(value, Name)
+    ):  # of a library: not followed further
+        in_table = isinstance(next(iter(file.parents(value.node)), None), ast.Dict)
+        return _looked_up(sources, file.file, written) if in_table else program.site(value.node)
     if file is None or not isinstance(value.node, ast.expr) or value.node is written:
         return None
     return _follow(sources, file.file, value.node, hops + 1)
+
+
+def _looked_up(sources: Sources, file: str, written: ast.expr) -> Site | None:
+    """Of a variable that was looked up in a table: where that is done, since the key is what was chosen."""
+    if not isinstance(written, ast.Name):
+        return None
+    made = assignments(sources.function_around(site_of(file, written)), written.id, before=written.lineno)
+    return site_of(file, made[-1].value) if made else None
 
 
 def _by_name(sources: Sources, file: str, node: ast.expr, hops: int) -> Site | None:

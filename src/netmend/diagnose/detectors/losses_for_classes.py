@@ -1,4 +1,4 @@
-"""Losses that do not suit classes, and wrong weights or shares of classes."""
+"""Losses that do not suit classes: amounts of ids, weights of classes, labels smoothed away."""
 
 from __future__ import annotations
 
