@@ -75,7 +75,11 @@ class TooFewEpochs(Cause, code="HYP-EPOCH-FEW"):
             return True
         metrics = [
             course.metric_last,
-            *(t.known("metric")[1][-1:].max(initial=0.0) for t in case.trace.tables_of("evaluation")),
+            *(
+                scores[-1]
+                for t in case.trace.tables_of("evaluation")
+                if (scores := t.known("metric")[1]).size
+            ),
         ]
         if all(metric is not None and metric >= self.known_metric for metric in metrics):
             return False
