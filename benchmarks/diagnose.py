@@ -114,7 +114,8 @@ def evaluate(
             scores.append(made)
             whole = made.recalled == len(made.expected) and made.right == len(made.told)
             good = not made.told if program.kind == "healthy" else made.first and made.line and whole
-            if verbose or not good or made.failures:
+            shown = program.part != "heldout" and not good  # of the held-out part totals only, unless asked
+            if verbose or shown or made.failures:
                 _tell(made, program, diagnosis, verbose)
     return scores
 
