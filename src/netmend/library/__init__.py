@@ -1,1 +1,1 @@
-"""Facts about libraries that rules rely on: names, versions, sizes of well-known data sets."""
+"""Facts about libraries, once: what PyTorch and Keras are made of, well-known data sets, names that were removed."""

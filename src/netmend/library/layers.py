@@ -16,9 +16,7 @@ class Layer:
     weights: bool = True
     linear: bool = False  # an affine map of its input
     recurrent: bool = False
-    norm: bool = False
     passes: bool = False  # gives on what it is given: no unit of its own, no activation
-    lazy: bool = False  # a lazy twin finds its input's width by itself
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -27,10 +25,10 @@ class Layer:
 
 _ALL = (1, 2, 3)
 LAYERS = (
-    Layer("Linear", takes="in_features", linear=True, lazy=True),
+    Layer("Linear", takes="in_features", linear=True),
     Layer("Bilinear", takes="in1_features"),
-    Layer("Conv", _ALL, takes="in_channels", linear=True, lazy=True),
-    Layer("ConvTranspose", _ALL, takes="in_channels", linear=True, lazy=True),
+    Layer("Conv", _ALL, takes="in_channels", linear=True),
+    Layer("ConvTranspose", _ALL, takes="in_channels", linear=True),
     Layer("Embedding"),
     Layer("EmbeddingBag"),
     Layer("LSTM", takes="input_size", recurrent=True),
@@ -39,11 +37,11 @@ LAYERS = (
     Layer("LSTMCell", takes="input_size", recurrent=True),
     Layer("GRUCell", takes="input_size", recurrent=True),
     Layer("RNNCell", takes="input_size", recurrent=True),
-    Layer("BatchNorm", _ALL, takes="num_features", norm=True, passes=True, lazy=True),
-    Layer("SyncBatchNorm", takes="num_features", norm=True),
-    Layer("LayerNorm", takes="normalized_shape", norm=True),
-    Layer("GroupNorm", takes="num_channels", place=1, norm=True),
-    Layer("InstanceNorm", _ALL, takes="num_features", norm=True),
+    Layer("BatchNorm", _ALL, takes="num_features", passes=True),
+    Layer("SyncBatchNorm", takes="num_features"),
+    Layer("LayerNorm", takes="normalized_shape"),
+    Layer("GroupNorm", takes="num_channels", place=1),
+    Layer("InstanceNorm", _ALL, takes="num_features"),
     Layer("MultiheadAttention", takes="embed_dim"),
     Layer("TransformerEncoderLayer"),
     Layer("TransformerDecoderLayer"),
@@ -67,11 +65,10 @@ def named(*kinds: str) -> tuple[str, ...]:
     return tuple(name for kind in kinds for layer in LAYERS if layer.kind == kind for name in layer.names)
 
 
-RECURRENT = named("RNN", "LSTM", "GRU")
-RECURRENT_CELLS = (*RECURRENT, *named("RNNCell", "LSTMCell", "GRUCell"))
+RECURRENT_CELLS = tuple(layer.kind for layer in LAYERS if layer.recurrent)
+RECURRENT = tuple(kind for kind in RECURRENT_CELLS if not kind.endswith("Cell"))
 CONVOLUTIONS = named("Conv")
-TRANSPOSED = named("ConvTranspose")
-LINEAR = ("Linear", *CONVOLUTIONS, *TRANSPOSED)
+LINEAR = tuple(name for layer in LAYERS if layer.linear for name in layer.names)
 BATCH_NORMS = named("BatchNorm")
 NORM_OF_RANK = {
     2: "BatchNorm1d",

@@ -26,8 +26,6 @@ class Loss:
     distance: bool = (
         False  # how far prediction and target are apart, number by number, the same in both directions
     )
-    elementwise: bool = False  # prediction and target have one shape and are broadcast to it
-    sign_free: bool = False  # may be negative
     weights: tuple[str, ...] = ()  # options that hold a tensor of weights
     options: tuple[str, ...] = ("reduction",)
 
@@ -43,24 +41,24 @@ _CLASS_OPTIONS = ("weight", "ignore_index", "reduction")
 LOSSES = (
     Loss("cross_entropy", "CrossEntropyLoss", SCORES, CLASS, "softmax", weights=("weight",), options=(*_CLASS_OPTIONS, "label_smoothing")),
     Loss("nll_loss", "NLLLoss", LOG_PROBABILITIES, CLASS, weights=("weight",), options=_CLASS_OPTIONS),
-    Loss("mse_loss", "MSELoss", VALUES, REAL, distance=True, elementwise=True),
-    Loss("l1_loss", "L1Loss", VALUES, REAL, distance=True, elementwise=True),
-    Loss("smooth_l1_loss", "SmoothL1Loss", VALUES, REAL, distance=True, elementwise=True),
-    Loss("huber_loss", "HuberLoss", VALUES, REAL, distance=True, elementwise=True),
-    Loss("binary_cross_entropy", "BCELoss", PROBABILITIES, YES_NO, elementwise=True, weights=("weight",), options=("weight", "reduction")),
+    Loss("mse_loss", "MSELoss", VALUES, REAL, distance=True),
+    Loss("l1_loss", "L1Loss", VALUES, REAL, distance=True),
+    Loss("smooth_l1_loss", "SmoothL1Loss", VALUES, REAL, distance=True),
+    Loss("huber_loss", "HuberLoss", VALUES, REAL, distance=True),
+    Loss("binary_cross_entropy", "BCELoss", PROBABILITIES, YES_NO, weights=("weight",), options=("weight", "reduction")),
     Loss(
         *("binary_cross_entropy_with_logits", "BCEWithLogitsLoss", SCORES, YES_NO, "sigmoid"),
-        elementwise=True, weights=("weight", "pos_weight"), options=("weight", "reduction", "pos_weight"),
+        weights=("weight", "pos_weight"), options=("weight", "reduction", "pos_weight"),
     ),
-    Loss("kl_div", "KLDivLoss", LOG_PROBABILITIES, SHARES, elementwise=True, sign_free=True),
-    Loss("poisson_nll_loss", "PoissonNLLLoss", VALUES, REAL, elementwise=True, sign_free=True),
-    Loss("gaussian_nll_loss", "GaussianNLLLoss", VALUES, REAL, elementwise=True, sign_free=True),
-    Loss("hinge_embedding_loss", "HingeEmbeddingLoss", VALUES, SIDE, elementwise=True),
+    Loss("kl_div", "KLDivLoss", LOG_PROBABILITIES, SHARES),
+    Loss("poisson_nll_loss", "PoissonNLLLoss", VALUES, REAL),
+    Loss("gaussian_nll_loss", "GaussianNLLLoss", VALUES, REAL),
+    Loss("hinge_embedding_loss", "HingeEmbeddingLoss", VALUES, SIDE),
     Loss("margin_ranking_loss", "MarginRankingLoss", PAIRS, SIDE),
     Loss("multi_margin_loss", "MultiMarginLoss", SCORES, CLASS),
     Loss("multilabel_margin_loss", "MultiLabelMarginLoss", SCORES, YES_NO),
-    Loss("multilabel_soft_margin_loss", "MultiLabelSoftMarginLoss", SCORES, YES_NO, "sigmoid", elementwise=True),
-    Loss("soft_margin_loss", "SoftMarginLoss", SCORES, SIDE, elementwise=True),
+    Loss("multilabel_soft_margin_loss", "MultiLabelSoftMarginLoss", SCORES, YES_NO, "sigmoid"),
+    Loss("soft_margin_loss", "SoftMarginLoss", SCORES, SIDE),
     Loss("cosine_embedding_loss", "CosineEmbeddingLoss", PAIRS, SIDE),
     Loss("triplet_margin_loss", "TripletMarginLoss", PAIRS, SIDE),
     Loss("triplet_margin_with_distance_loss", "TripletMarginWithDistanceLoss", PAIRS, SIDE),
@@ -72,12 +70,8 @@ LOSS_CLASSES = {loss.name: loss.layer for loss in LOSSES}
 LOSS_FUNCTIONS = {loss.layer: loss.name for loss in LOSSES}
 
 
-def _names(*kept: Loss) -> tuple[str, ...]:
-    return tuple(loss.name for loss in kept)
-
-
 # Selections that are asked for in many places.
-DISTANCES = _names(*(loss for loss in LOSSES if loss.distance))
+DISTANCES = tuple(loss.name for loss in LOSSES if loss.distance)
 BINARY = ("binary_cross_entropy", "binary_cross_entropy_with_logits")  # yes or no, each answer by itself
 CROSS_ENTROPIES = ("cross_entropy", "nll_loss")  # one class of several
 LIKELIHOODS = (*CROSS_ENTROPIES, *BINARY)  # of classes, whatever they are given

@@ -18,7 +18,6 @@ class Optimiser:
     usual: float | None = None  # the rate that most programs use; None: 1e-3
     usual_range: tuple[float, float] | None = None  # outside hardly anybody trains from scratch
     epsilon: str = "1e-8"
-    shipped: bool = True  # with PyTorch
 
 
 _ADAM = ("lr", "betas", "eps", "weight_decay")
@@ -40,7 +39,7 @@ OPTIMISERS = (
     Optimiser("Rprop", scale_free=True, default=0.01, usual=0.01, usual_range=(1e-4, 0.2)),
     Optimiser("ASGD", default=0.01, usual=0.01, usual_range=(5e-3, 0.8)),
     Optimiser("LBFGS", default=1.0, usual=1.0),
-    Optimiser("Lion", scale_free=True, shipped=False),
+    Optimiser("Lion", scale_free=True),
 )  # fmt: skip
 
 OPTIMISER = {each.name: each for each in OPTIMISERS}
