@@ -15,6 +15,22 @@ CASES = {
     "literal": {"train.py": "opt = SGD(net.parameters(), lr=10.0)  # call, here\n"},
     "positional": {"train.py": "opt = SGD(net.parameters(), 10.0)  # call, here\n"},
     "constant": {"train.py": "LR = 10.0  # here\nopt = SGD(p, lr=LR)  # call\n"},
+    "set anew by a loop, for its further rounds": {
+        "train.py": """\
+            lr = 1.0
+            for part in parts:
+                opt = SGD(part, lr=lr)  # call
+                lr = 10.0  # here
+            """
+    },
+    "set anew by a loop from what else it holds": {
+        "train.py": """\
+            lr = 1.0
+            for part, after in parts:
+                opt = SGD(part, 10.0, lr=lr)  # call, here
+                lr = after
+            """
+    },
     "several at once": {"train.py": "EPOCHS, LR = 5, 10.0  # here\nopt = SGD(p, lr=LR)  # call\n"},
     "annotated constant": {"train.py": "LR: float = 10.0  # here\nopt = SGD(p, lr=LR)  # call\n"},
     "argparse default": {

@@ -53,12 +53,28 @@ def _follow(sources: Sources, file: str, written: ast.expr, hops: int) -> Site |
         return _follow(sources, file, written.args[0], hops + 1)
     if not isinstance(written, ast.Name | ast.Attribute | ast.Subscript):
         return _by_name(sources, file, written, hops) or site_of(file, written)
+    again = _set_again(sources, file, written)
+    if again is not None:
+        return site_of(file, again)
     values = program_of(sources).values(file, written)
     found = {_set_at(sources, written, option, hops) for value in values for option in options(value)}
     places = found - {None}
     if len(places) == 1:
         return places.pop()
     return None if places else _by_name(sources, file, written, hops)
+
+
+def _set_again(sources: Sources, file: str, written: ast.expr) -> ast.expr | None:
+    """What a variable holds that a loop sets anew, for a use in the loop or behind it: a number or text that the loop gives, else no more than the use."""
+    whole = sources.file(file)
+    if whole is None or not isinstance(written, ast.Name):
+        return None
+    made = assignments(sources.function_around(site_of(file, written)) or whole.tree, written.id)
+    loop = whole.loop(made[-1]) if len(made) > 1 else None
+    in_reach = loop is not None and loop.lineno <= written.lineno
+    if not in_reach:
+        return None
+    return made[-1].value if isinstance(made[-1].value, ast.Constant) else written
 
 
 def _set_at(sources: Sources, written: ast.expr, value: Value, hops: int) -> Site | None:
