@@ -37,7 +37,9 @@ class Snippet:
 
 
 class StaticRule:
-    """The docstring is the page: first line what is seen; then why it hurts; then what to do.
+    """`class EvalModeMissing(StaticRule, code="S113", cause="LOOP-MODE-EVAL"):` is a rule of `netmend check`.
+
+    The docstring is its page: first line what is seen; then why it hurts; then what to do.
 
     `advisory` rules are off until selected: worth a thought, no mistake by themselves.
     `preview` rules are off until `--preview` too: no program outside their own examples has shown them right yet.
@@ -46,15 +48,22 @@ class StaticRule:
 
     code: ClassVar[str]
     cause: ClassVar[str]  # a leaf of the taxonomy
+    advisory: ClassVar[bool]
+    preview: ClassVar[bool]
     message: ClassVar[str]
-    advisory: ClassVar[bool] = False
-    preview: ClassVar[bool] = False
     triggers: ClassVar[tuple[str, ...]]
     needs: ClassVar[str] = ""  # a text that must be there besides a trigger
     # Regular expressions: where functions that nobody calls are entered, instead of at every trigger.
     patterns: ClassVar[tuple[str, ...]] = ()
     GOOD: ClassVar[tuple[Snippet, ...]]
     BAD: ClassVar[tuple[Snippet, ...]]
+
+    def __init_subclass__(
+        cls, code: str = "", cause: str = "", advisory: bool = False, preview: bool = False
+    ) -> None:
+        cls.code, cls.cause, cls.advisory, cls.preview = code, cause, advisory, preview
+        if code:
+            RULES.register(cls)
 
     def is_on(self, preview: bool) -> bool:
         """Without being selected."""
@@ -95,4 +104,3 @@ class StaticRule:
 
 
 RULES: Family[StaticRule] = Family("netmend.check.rules")
-register = RULES.register

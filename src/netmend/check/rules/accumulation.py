@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event, always, branches_between
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Value, constant
@@ -37,8 +37,7 @@ def train(model, loader, optimizer, every):
 """
 
 
-@register
-class AccumulationNotDivided(StaticRule):
+class AccumulationNotDivided(StaticRule, code="S116", cause="LOOP-ACCUM"):
     """Gradients of several batches are added up before a step, and the mean loss is not divided by their number.
 
     The step uses the sum of k mean gradients: as if the learning rate (and any limit for clipping, and weight decay the other way
@@ -47,8 +46,6 @@ class AccumulationNotDivided(StaticRule):
     Divide: `loss = loss / k` before `backward()`.
     """
 
-    code = "S116"
-    cause = "LOOP-ACCUM"
     message = "Gradients of several batches are summed but the mean loss is not divided by their number; divide it before backward()."
     triggers = (".backward(",)
 
@@ -128,8 +125,7 @@ for epoch in range(9):
 """
 
 
-@register
-class LastWindowDropped(StaticRule):
+class LastWindowDropped(StaticRule, code="S125", cause="LOOP-ACCUM", advisory=True):
     """With gradient accumulation, the batches after the last full window get no step.
 
     When the number of batches is no multiple of the window, the gradients of the rest are dropped, or leak into the first window of
@@ -138,10 +134,7 @@ class LastWindowDropped(StaticRule):
     Step at the last batch too: `if (i + 1) % k == 0 or i + 1 == len(loader):`.
     """
 
-    code = "S125"
-    cause = "LOOP-ACCUM"
     message = "Batches after the last full window are never used for a step; step at the last batch too."
-    advisory = True
     triggers = (".backward(",)
 
     GOOD = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH, TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.meaning.heads import PLAIN, ends_in, heads, width, without
 from netmend.program.meaning.loss_targets import class_ids, one_hot
@@ -29,8 +29,7 @@ class Net(nn.Module):
 """
 
 
-@register
-class SoftmaxBeforeCrossEntropy(StaticRule):
+class SoftmaxBeforeCrossEntropy(StaticRule, code="S201", cause="LYR-SOFTMAX-EXTRA"):
     """Softmax is applied before the cross-entropy, which applies log-softmax itself.
 
     Normalising twice flattens the gradient: the loss cannot fall below about 1.46 with ten classes, training is slow and ends
@@ -39,8 +38,6 @@ class SoftmaxBeforeCrossEntropy(StaticRule):
     Let the network return raw scores (logits); apply softmax only where probabilities are shown or thresholded.
     """
 
-    code = "S201"
-    cause = "LYR-SOFTMAX-EXTRA"
     message = "Softmax feeds the cross-entropy, which applies softmax again; pass raw logits."
     triggers = ("CrossEntropyLoss", "cross_entropy")
 
@@ -99,8 +96,7 @@ criterion = nn.CrossEntropyLoss()
 """
 
 
-@register
-class LogSoftmaxBeforeCrossEntropy(StaticRule):
+class LogSoftmaxBeforeCrossEntropy(StaticRule, code="S202", cause="LYR-SOFTMAX-EXTRA", advisory=True):
     """Log-softmax is applied to what reaches the cross-entropy, which applies it itself.
 
     The second log-softmax changes nothing but costs time, and it hides which loss was meant: the pair is `nll_loss` with
@@ -109,10 +105,7 @@ class LogSoftmaxBeforeCrossEntropy(StaticRule):
     Leave the log-softmax away, or use `nll_loss`.
     """
 
-    code = "S202"
-    cause = "LYR-SOFTMAX-EXTRA"
     message = "log_softmax feeds the cross-entropy, which applies it again; remove it or use nll_loss."
-    advisory = True
     triggers = ("CrossEntropyLoss", "cross_entropy")
 
     GOOD = (
@@ -136,8 +129,7 @@ class LogSoftmaxBeforeCrossEntropy(StaticRule):
             yield self.finding(program, op.node, fix=fix)
 
 
-@register
-class SigmoidBeforeCrossEntropy(StaticRule):
+class SigmoidBeforeCrossEntropy(StaticRule, code="S203", cause="ACT-OUT-WRONG"):
     """Sigmoid or tanh is applied to what reaches the cross-entropy.
 
     Cross-entropy turns differences between scores into probabilities. Squeezed into 0…1 (or -1…1) the differences cannot grow, so no
@@ -146,8 +138,6 @@ class SigmoidBeforeCrossEntropy(StaticRule):
     Give cross-entropy the raw scores. For several labels at once use `BCEWithLogitsLoss`, also on raw scores.
     """
 
-    code = "S203"
-    cause = "ACT-OUT-WRONG"
     message = "{} squashes the scores before the cross-entropy, so no class can win clearly; pass raw logits."
     triggers = ("CrossEntropyLoss", "cross_entropy")
 
@@ -197,8 +187,7 @@ train(Net(), loader, nn.BCEWithLogitsLoss())
 """
 
 
-@register
-class SigmoidBeforeLogitsLoss(StaticRule):
+class SigmoidBeforeLogitsLoss(StaticRule, code="S204", cause="LYR-SOFTMAX-EXTRA"):
     """Sigmoid is applied to what reaches BCEWithLogits, which applies sigmoid itself.
 
     Applied twice, every probability lies between 0.5 and 0.73: the loss cannot fall below about 0.31 for ones and 0.69 for zeros, and
@@ -207,8 +196,6 @@ class SigmoidBeforeLogitsLoss(StaticRule):
     Give `BCEWithLogitsLoss` raw scores, and apply sigmoid only where probabilities are shown or thresholded.
     """
 
-    code = "S204"
-    cause = "LYR-SOFTMAX-EXTRA"
     message = "Sigmoid feeds BCEWithLogits, which applies sigmoid again; pass raw logits."
     triggers = ("BCEWithLogitsLoss", "binary_cross_entropy_with_logits")
 
@@ -239,8 +226,7 @@ criterion = nn.BCEWithLogitsLoss()
 """
 
 
-@register
-class SoftmaxBeforeLogitsLoss(StaticRule):
+class SoftmaxBeforeLogitsLoss(StaticRule, code="S205", cause="LYR-SOFTMAX-EXTRA"):
     """Softmax is applied to what reaches BCEWithLogits, which expects raw scores.
 
     The loss applies sigmoid to probabilities: every output becomes a value between 0.5 and 0.73, and a class that is certainly absent
@@ -249,8 +235,6 @@ class SoftmaxBeforeLogitsLoss(StaticRule):
     Give `BCEWithLogitsLoss` raw scores; where classes exclude each other use `CrossEntropyLoss` on raw scores.
     """
 
-    code = "S205"
-    cause = "LYR-SOFTMAX-EXTRA"
     message = "{} feeds BCEWithLogits, which applies sigmoid on top; pass raw logits, or use cross-entropy."
     triggers = ("BCEWithLogitsLoss", "binary_cross_entropy_with_logits")
 
@@ -279,8 +263,7 @@ label = torch.randint(0, 3, (64,))
 """
 
 
-@register
-class SquaredErrorOnProbabilities(StaticRule):
+class SquaredErrorOnProbabilities(StaticRule, code="S229", cause="LOS-SELECT", advisory=True):
     """Classes are learned with a squared error on sigmoid or softmax outputs.
 
     The gradient of a squared error behind a sigmoid vanishes exactly for the samples that are most wrong; cross-entropy has its largest
@@ -289,12 +272,9 @@ class SquaredErrorOnProbabilities(StaticRule):
     Use `BCEWithLogitsLoss` or `CrossEntropyLoss` on raw scores.
     """
 
-    code = "S229"
-    cause = "LOS-SELECT"
     message = (
         "A squared error after {} learns slowly from the worst samples; use cross-entropy on raw scores."
     )
-    advisory = True
     triggers = ("MSELoss", "mse_loss")
 
     GOOD = (
@@ -317,8 +297,7 @@ class SquaredErrorOnProbabilities(StaticRule):
 BINARY_HEAD = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n"
 
 
-@register
-class SoftmaxBeforeBinaryLoss(StaticRule):
+class SoftmaxBeforeBinaryLoss(StaticRule, code="S335", cause="LOS-SELECT"):
     """Binary cross-entropy is computed on the softmax over several classes.
 
     Softmax says that exactly one class is right; binary cross-entropy asks for each class on its own. Together they punish each wrong class a
@@ -327,8 +306,6 @@ class SoftmaxBeforeBinaryLoss(StaticRule):
     For one class of many use `CrossEntropyLoss` on the raw scores with class ids; for several labels at once use sigmoid with `BCEWithLogitsLoss`.
     """
 
-    code = "S335"
-    cause = "LOS-SELECT"
     message = "Binary cross-entropy does not fit a softmax over {} classes; use CrossEntropyLoss on the raw scores, without softmax."
     triggers = ("BCELoss(", "binary_cross_entropy(")
     needs = "oftmax"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Operation, Value, resolved
 from netmend.program.meaning.linear_stacks import bends, is_grown_stack, is_one_map, is_plain, is_trained
@@ -41,8 +41,7 @@ _BETWEEN_MAPS = UNCHANGED | {
 }
 
 
-@register
-class NoActivationBetweenLinearMaps(StaticRule):
+class NoActivationBetweenLinearMaps(StaticRule, code="S306", cause="ACT-HID-MISSING"):
     """Two linear layers or convolutions follow each other without a non-linearity between them.
 
     A linear map of a linear map is a linear map: the first layer adds parameters but nothing that one layer could not do. The network
@@ -52,8 +51,6 @@ class NoActivationBetweenLinearMaps(StaticRule):
     pointwise one behind it, and an encoder's code are left alone.
     """
 
-    code = "S306"
-    cause = "ACT-HID-MISSING"
     message = (
         "There is no activation between this layer and the one before it; together they are one linear map."
     )
@@ -136,8 +133,7 @@ _ON_PURPOSE = frozenset(
 )
 
 
-@register
-class TwoActivationsInARow(StaticRule):
+class TwoActivationsInARow(StaticRule, code="S307", cause="ACT-EXTRA"):
     """One activation function is applied to the result of another.
 
     The second squeezes what the first already bent: sigmoid behind ReLU never falls below 0.5, tanh behind sigmoid never below 0,
@@ -146,8 +142,6 @@ class TwoActivationsInARow(StaticRule):
     Keep one of the two, or put the missing layer between them.
     """
 
-    code = "S307"
-    cause = "ACT-EXTRA"
     message = "Two activations in a row: {second} is applied to the result of {first}; keep one of them."
     triggers = ("relu", "ReLU", "igmoid", "anh", "GELU", "gelu", "ELU")
     patterns = (r"(?:relu|ReLU|igmoid|anh|ELU)\w*\([^\n]*(?:relu|ReLU|igmoid|anh|ELU)\w*\(", LITERAL_LAYERS)
@@ -235,8 +229,7 @@ _THROUGH = UNCHANGED | {"batchnorm1d", "flatten", "squeeze", "view", "reshape"}
 _MAPS = ("linear",)  # a convolution over attention weights mixes heads, on purpose
 
 
-@register
-class SoftmaxBetweenLayers(StaticRule):
+class SoftmaxBetweenLayers(StaticRule, code="S322", cause="ACT-HID-WRONG"):
     """Softmax is used as the activation between two hidden layers.
 
     Softmax makes all units of a layer share a sum of 1: most are pressed towards 0, gradients become tiny, and the layer behind sees
@@ -245,8 +238,6 @@ class SoftmaxBetweenLayers(StaticRule):
     Use ReLU, GELU or tanh between layers; softmax belongs behind the last one, or into attention.
     """
 
-    code = "S322"
-    cause = "ACT-HID-WRONG"
     message = "Softmax between hidden layers shrinks the signal to almost nothing; use ReLU or GELU here."
     triggers = ("oftmax",)
     patterns = (LITERAL_LAYERS,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -26,8 +26,7 @@ DROPS_HEAD = "import torch\nfrom torch.utils.data import DataLoader\n\n"
 LOOP = "with torch.no_grad():\n    for x, y in test_loader:\n        print(net(x).argmax(1) == y)\n"
 
 
-@register
-class EvaluationDropsSamples(StaticRule):
+class EvaluationDropsSamples(StaticRule, code="S513", cause="VAL-METRIC", advisory=True):
     """The loader for evaluation leaves out the last, incomplete batch.
 
     Up to a batch of samples is never evaluated; with a small test set or shuffling the result depends on which.
@@ -35,10 +34,7 @@ class EvaluationDropsSamples(StaticRule):
     Leave `drop_last` out for evaluation; it serves training, where batch norm dislikes tiny batches.
     """
 
-    code = "S513"
-    cause = "VAL-METRIC"
     message = "drop_last skips samples of the evaluation; remove it here."
-    advisory = True
     triggers = ("drop_last",)
 
     GOOD = (
@@ -76,8 +72,7 @@ def test(net, loader):
 """
 
 
-@register
-class BatchMeansUnweighted(StaticRule):
+class BatchMeansUnweighted(StaticRule, code="S606", cause="VAL-METRIC", advisory=True):
     """The mean over a dataset is computed as the mean of the batches' means.
 
     The last batch is mostly smaller, and its samples count for more than the others. With few batches the result is visibly off,
@@ -86,10 +81,7 @@ class BatchMeansUnweighted(StaticRule):
     Weight by the batch: add `loss.item() * len(x)` and divide by `len(loader.dataset)`.
     """
 
-    code = "S606"
-    cause = "VAL-METRIC"
     message = "The last batch may be smaller but counts like the others; weight by the number of samples."
-    advisory = True
     triggers = ("/ len(", "/len(")
 
     GOOD = (
@@ -126,8 +118,7 @@ class BatchMeansUnweighted(StaticRule):
                 yield self.finding(program, average.node)
 
 
-@register
-class BatchMeansOverSamples(StaticRule):
+class BatchMeansOverSamples(StaticRule, code="S607", cause="VAL-METRIC"):
     """Mean losses of the batches are added up and divided by the number of samples.
 
     Each batch's loss is already an average, so the result is too small by the factor of the batch size, and changes when the
@@ -136,8 +127,6 @@ class BatchMeansOverSamples(StaticRule):
     Add `loss.item() * len(x)`, or divide by the number of batches, `len(loader)`.
     """
 
-    code = "S607"
-    cause = "VAL-METRIC"
     message = "Mean losses are divided by the number of samples, which makes them too small by the batch size; add loss.item() * len(x), or divide by len(loader)."
     triggers = (".dataset)",)
 
@@ -193,8 +182,7 @@ def test(net, loader):
 """
 
 
-@register
-class HitsOverBatches(StaticRule):
+class HitsOverBatches(StaticRule, code="S612", cause="VAL-METRIC", preview=True):
     """The number of right answers is divided by the number of batches.
 
     `len(loader)` counts batches, not samples. The "accuracy" is too large by the batch size, mostly far above 100 %.
@@ -202,9 +190,6 @@ class HitsOverBatches(StaticRule):
     Divide by `len(loader.dataset)`, or count the samples in the loop.
     """
 
-    code = "S612"
-    preview = True
-    cause = "VAL-METRIC"
     message = "len(loader) is the number of batches; divide the number of hits by len(loader.dataset)."
     triggers = ("/ len(", "/len(")
     patterns = (r"len\(\s*[\w.]*loader",)
@@ -261,8 +246,7 @@ with torch.no_grad():
 """
 
 
-@register
-class CountOverOtherSet(StaticRule):
+class CountOverOtherSet(StaticRule, code="S615", cause="VAL-METRIC"):
     """Hits are counted over one dataset and divided by the size of another.
 
     The number is no accuracy of anything: counted on the training set and divided by the size of the test set it can be above 1,
@@ -271,8 +255,6 @@ class CountOverOtherSet(StaticRule):
     Run over the loader of the set that you divide by.
     """
 
-    code = "S615"
-    cause = "VAL-METRIC"
     message = (
         "This is counted over one dataset but divided by the size of another; run over that set's loader."
     )

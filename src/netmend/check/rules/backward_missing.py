@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.operations import OFF_DEVICE
 from netmend.program.engine.history import STORE, Event, Loop, always
 from netmend.program.engine.program import Program
@@ -38,8 +38,7 @@ def fit(model, loader, optimizer, epochs):
 """
 
 
-@register
-class BackwardMissing(StaticRule):
+class BackwardMissing(StaticRule, code="S107", cause="LOOP-BACKWARD"):
     """The loop computes a loss and steps the optimiser, and backward() is never called on the loss.
 
     Without gradients `step()` changes nothing (or only applies weight decay and old momentum); the network stays as it was drawn.
@@ -47,8 +46,6 @@ class BackwardMissing(StaticRule):
     Call `loss.backward()` between the loss and `step()`.
     """
 
-    code = "S107"
-    cause = "LOOP-BACKWARD"
     message = "step() is called but no backward() in this loop computes gradients; call backward() on the loss first."
     triggers = ("zero_grad(",)
 

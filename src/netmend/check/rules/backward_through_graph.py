@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.operations import ARITHMETIC, SUMMARIES
 from netmend.program.engine.history import STORE, always
 from netmend.program.engine.program import Program
@@ -79,8 +79,7 @@ _SMOOTH = frozenset(
 )
 
 
-@register
-class BackwardWithoutGraph(StaticRule):
+class BackwardWithoutGraph(StaticRule, code="S121", cause="LOOP-NO-GRAD"):
     """backward() is called on a loss whose network ran under no_grad() or inference_mode().
 
     Nothing was recorded, so there is nothing to differentiate: `backward()` raises "element 0 of tensors does not require grad", or,
@@ -89,8 +88,6 @@ class BackwardWithoutGraph(StaticRule):
     Run the forward pass of training with gradients on; keep `no_grad` for evaluation.
     """
 
-    code = "S121"
-    cause = "LOOP-NO-GRAD"
     message = "The network ran with gradients switched off, so backward() has nothing to differentiate; run the forward pass outside no_grad."
     triggers = (".backward(",)
 
@@ -229,8 +226,7 @@ def train(model, loader, optimizer, criterion):
 """
 
 
-@register
-class StateNotDetached(StaticRule):
+class StateNotDetached(StaticRule, code="S122", cause="LOOP-DETACH"):
     """A state is carried from one round to the next together with its graph.
 
     `backward()` then goes back through the round before, whose graph is already gone: "Trying to backward through the graph a second
@@ -239,8 +235,6 @@ class StateNotDetached(StaticRule):
     Detach it between rounds: `state = state.detach()`, for an LSTM each of its two parts.
     """
 
-    code = "S122"
-    cause = "LOOP-DETACH"
     message = "A state carries its graph into the next iteration, so backward() goes through all previous ones; detach it."
     triggers = (".backward(",)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -48,8 +48,7 @@ class Net(nn.Module):
 PLAIN, FIRST = RECURRENT_HEAD.format(first=""), RECURRENT_HEAD.format(first=", batch_first=True")
 
 
-@register
-class BatchAxisOfRecurrentLayer(StaticRule):
+class BatchAxisOfRecurrentLayer(StaticRule, code="S312", cause="INP-FORMAT-RNN"):
     """The last step of a recurrent layer's output is taken along the axis of the batch.
 
     Without `batch_first=True` a recurrent layer takes and gives (time, batch, features): `out[:, -1]` is then the last *sample* of the
@@ -59,8 +58,6 @@ class BatchAxisOfRecurrentLayer(StaticRule):
     For data with the batch first, make the layer with `batch_first=True` and take `out[:, -1]`; else take `out[-1]`.
     """
 
-    code = "S312"
-    cause = "INP-FORMAT-RNN"
     message = "Without batch_first=True this takes the last sample of the batch, not the last step; create the layer with batch_first=True."
     triggers = ("nn.LSTM(", "nn.GRU(", "nn.RNN(", "LSTM(", "GRU(", "[:, -1")
     patterns = (r"(?:LSTM|GRU|RNN)\(", r"\[:, -1, :\]")
@@ -160,8 +157,7 @@ _KEEP = LAYOUT - {
 } | {"softmax", "log_softmax", "sigmoid", "detach"}
 
 
-@register
-class PredictionOverBatchAxis(StaticRule):
+class PredictionOverBatchAxis(StaticRule, code="S608", cause="TSR-INDEX", preview=True):
     """The predicted class is taken over axis 0, which counts the samples of the batch.
 
     The result says which sample has the largest score for a class, not which class a sample has. Compared with the labels it gives
@@ -170,9 +166,6 @@ class PredictionOverBatchAxis(StaticRule):
     Take it over the classes: `out.argmax(dim=1)`.
     """
 
-    code = "S608"
-    preview = True
-    cause = "TSR-INDEX"
     message = "Axis 0 counts the samples; take the class over the scores of each sample: dim=1."
     triggers = (
         "argmax(0",

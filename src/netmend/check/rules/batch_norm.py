@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Element, constant, resolved
@@ -20,8 +20,7 @@ from netmend.vocabulary.finding import Edit, Finding, Fix, Related
 BIAS_HEAD = "import torch\nfrom torch import nn\n\n"
 
 
-@register
-class BiasBeforeBatchNorm(StaticRule):
+class BiasBeforeBatchNorm(StaticRule, code="S324", cause="LYR-BIAS-EXTRA", advisory=True):
     """A layer right before batch norm has a bias.
 
     Batch norm subtracts the mean, and with it the bias: it has no effect, costs a little memory and time, and weight decay moves it
@@ -30,10 +29,7 @@ class BiasBeforeBatchNorm(StaticRule):
     Make the layer with `bias=False`; batch norm has a bias of its own.
     """
 
-    code = "S324"
-    cause = "LYR-BIAS-EXTRA"
     message = "Batch norm cancels this layer's bias; create the layer with bias=False."
-    advisory = True
     triggers = ("BatchNorm",)
 
     GOOD = (
@@ -88,8 +84,7 @@ optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 LOOP = "for x, y in loader:\n    optimizer.zero_grad()\n    loss = (net(x) - y).pow(2).mean()\n    loss.backward()\n    optimizer.step()\n"
 
 
-@register
-class BatchNormOnOneSample(StaticRule):
+class BatchNormOnOneSample(StaticRule, code="S331", cause="HYP-BATCH-SMALL"):
     """`BatchNorm1d` is trained on batches of one sample.
 
     The variance of one value is not defined: training stops with "Expected more than 1 value per channel when training". A loader
@@ -98,8 +93,6 @@ class BatchNormOnOneSample(StaticRule):
     Give the loader a larger `batch_size` (and `drop_last=True`), or use `LayerNorm`.
     """
 
-    code = "S331"
-    cause = "HYP-BATCH-SMALL"
     message = "Batches hold one sample, and BatchNorm1d cannot be trained on one; give the loader a batch_size, or use LayerNorm."
     triggers = ("BatchNorm1d", ".backward(")
 
@@ -178,8 +171,7 @@ NET = f"""{TORCH}{NET_CLASS}\
 """
 
 
-@register
-class BatchNormShared(StaticRule):
+class BatchNormShared(StaticRule, code="S334", cause="LYR-NORM-STATS", preview=True):
     """One batch norm layer normalises the outputs of two different layers.
 
     Batch norm keeps a running mean and variance for evaluation. Two layers have different ones; a shared layer keeps a mixture that fits
@@ -188,9 +180,6 @@ class BatchNormShared(StaticRule):
     Make one batch norm layer per place.
     """
 
-    code = "S334"
-    preview = True
-    cause = "LYR-NORM-STATS"
     message = "This batch norm already normalises another layer's output, and its running statistics fit neither; create a second one."
     triggers = ("BatchNorm",)
 

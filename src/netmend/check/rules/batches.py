@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import AUGMENT, RETURN, Event, Guard, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Element, Item, Operation, Value, constant, resolved
@@ -37,8 +37,7 @@ def accuracy(model, loader):
 """
 
 
-@register
-class OnlyFirstBatch(StaticRule):
+class OnlyFirstBatch(StaticRule, code="S126", cause="HYP-EPOCH-FEW", preview=True):
     """A loop over batches always ends in its first round.
 
     A `break` left from debugging, or a `return` indented one level too deep: only the first batch of the loader is ever used, in
@@ -47,9 +46,6 @@ class OnlyFirstBatch(StaticRule):
     Remove the `break`, or move the `return` behind the loop.
     """
 
-    code = "S126"
-    preview = True
-    cause = "HYP-EPOCH-FEW"
     message = "This ends the loop after its first batch; remove it, or move it after the loop."
     triggers = ("loader", "batches")
     patterns = (r"for [^\n]*(?:loader|batches)",)
@@ -105,8 +101,7 @@ for step in range(1000):
 """
 
 
-@register
-class FirstBatchAgain(StaticRule):
+class FirstBatchAgain(StaticRule, code="S517", cause="HYP-BATCH-IMPL", preview=True):
     """`next(iter(loader))` stands inside the training loop, and the loader does not shuffle.
 
     `iter(loader)` starts from the beginning each time, so every step trains on the first batch alone; the rest of the data is
@@ -115,9 +110,6 @@ class FirstBatchAgain(StaticRule):
     Run through the loader (`for x, y in loader:`), or make the iterator once before the loop.
     """
 
-    code = "S517"
-    preview = True
-    cause = "HYP-BATCH-IMPL"
     message = "Every step gets the first batch again; iterate over the loader with a for loop, or create the iterator once."
     triggers = ("next(",)
 
@@ -193,8 +185,7 @@ STEP = "    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n"
 _ORDERS = ("torch.randperm", "numpy.random.permutation")
 
 
-@register
-class BatchCutWrongly(StaticRule):
+class BatchCutWrongly(StaticRule, code="S526", cause="HYP-BATCH-IMPL", preview=True):
     """Batches are cut by hand so that they overlap, or so that inputs and labels come from different rows.
 
     `for i in range(len(x) // size): x[i : i + size]` moves on by one row instead of one batch: most of the data is never seen, and the rows at the
@@ -203,9 +194,6 @@ class BatchCutWrongly(StaticRule):
     Write `for i in range(0, len(x), size)`, or use a `DataLoader`.
     """
 
-    code = "S526"
-    preview = True
-    cause = "HYP-BATCH-IMPL"
     message = "i counts batches here, so these rows move on by one, not by one batch; use range(0, len(x), size) or x[i * size : (i + 1) * size]."
     triggers = (".backward(",)
     needs = "range"

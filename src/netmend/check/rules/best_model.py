@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from math import inf
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE, Event, common_loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, options, resolved
@@ -51,8 +51,7 @@ class Trainer:
 """
 
 
-@register
-class BestStateNotCopied(StaticRule):
+class BestStateNotCopied(StaticRule, code="S609", cause="TRN-CKPT"):
     """The best weights are kept as `model.state_dict()` without a copy and loaded again after more training.
 
     `state_dict()` returns the very tensors of the model. Training goes on changing them, so what is loaded in the end are the
@@ -61,8 +60,6 @@ class BestStateNotCopied(StaticRule):
     Copy them: `copy.deepcopy(model.state_dict())`.
     """
 
-    code = "S609"
-    cause = "TRN-CKPT"
     message = (
         "state_dict() is not a copy: further training changes it too. Keep copy.deepcopy(model.state_dict())."
     )
@@ -231,8 +228,7 @@ _SIGNED_TEXT = re.compile(
 _INFINITY = re.compile(r"float\('\+?inf(inity)?'\)|(np|numpy|math|torch)\.inf")
 
 
-@register
-class BestStartsAtZero(StaticRule):
+class BestStartsAtZero(StaticRule, code="S617", cause="HYP-EPOCH-FEW"):
     """The best loss so far starts at 0, so that no loss is ever below it; or the best accuracy starts at its highest value.
 
     Nothing ever counts as an improvement: no weights are saved, early stopping ends training after its first rounds, and what is
@@ -241,8 +237,6 @@ class BestStartsAtZero(StaticRule):
     Start a best loss at `float("inf")` and a best accuracy at 0.
     """
 
-    code = "S617"
-    cause = "HYP-EPOCH-FEW"
     message = (
         "The best {0} so far starts at {1}; no {0} is {2} that, so nothing counts as better. Start at {3}."
     )

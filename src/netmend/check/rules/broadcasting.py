@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Operation, Value
 from netmend.program.meaning.gradient_cuts import is_computed
@@ -54,8 +54,7 @@ for x, y in torch.utils.data.DataLoader(Rents(100), batch_size=10):
 """
 
 
-@register
-class ColumnAgainstRow(StaticRule):
+class ColumnAgainstRow(StaticRule, code="S216", cause="TSR-SQUEEZE"):
     """A prediction of shape (N, 1) meets a target of shape (N,), or the other way round.
 
     The two are broadcast to (N, N): every prediction is compared with every target. The loss runs and falls, and the network learns the
@@ -64,8 +63,6 @@ class ColumnAgainstRow(StaticRule):
     Give both the same shape: `prediction.squeeze(1)` or `target.unsqueeze(1)`.
     """
 
-    code = "S216"
-    cause = "TSR-SQUEEZE"
     message = "Prediction {} and target {} are broadcast to every pair of samples; use squeeze(1) or unsqueeze(1) on one of them."
     triggers = ("MSELoss", "L1Loss", "HuberLoss", "mse_loss", "l1_loss", "huber_loss", ".backward(")
 
@@ -161,8 +158,7 @@ print(hits / 200)
 """
 
 
-@register
-class HitsOfAllPairs(StaticRule):
+class HitsOfAllPairs(StaticRule, code="S618", cause="VAL-METRIC"):
     """Decisions of shape (N, 1) are compared with labels of shape (N,), or the other way round.
 
     The comparison is broadcast to (N, N): every decision is compared with the labels of all samples. Its sum is up to N times
@@ -171,8 +167,6 @@ class HitsOfAllPairs(StaticRule):
     Give both the same shape: `decided.squeeze(1) == labels`.
     """
 
-    code = "S618"
-    cause = "VAL-METRIC"
     message = (
         "Decisions {} and labels {} are compared for every pair of samples; use squeeze(1) on the column."
     )

@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Operation, Value, constant, resolved
 from netmend.program.meaning.heads import where, with_argument
@@ -85,8 +85,7 @@ _MASKS = {
 _MASKING = re.compile("mask|tril|triu|causal", re.IGNORECASE)
 
 
-@register
-class CausalMaskMissing(StaticRule):
+class CausalMaskMissing(StaticRule, code="S232", cause="TOK-CAUSAL-MISSING"):
     """A network that must say the next token sees it: attention without a causal mask, or a recurrent layer that also runs backwards.
 
     The loss compares each step with the token after it, and attention lets each step look at that very token. The loss falls to almost
@@ -96,8 +95,6 @@ class CausalMaskMissing(StaticRule):
     forwards only.
     """
 
-    code = "S232"
-    cause = "TOK-CAUSAL-MISSING"
     message = "{} lets each position see the next token, which it has to predict; {}."
     triggers = ("cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss")
     needs = "mbedding"

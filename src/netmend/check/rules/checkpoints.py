@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Operation, Value, constant, resolved
 from netmend.program.meaning.saved_states import model_of_state, state_names
@@ -30,8 +30,7 @@ first, second = Pretext(), Classifier()
 """
 
 
-@register
-class CheckpointWithoutMatch(StaticRule):
+class CheckpointWithoutMatch(StaticRule, code="S341", cause="TRN-CKPT"):
     """`load_state_dict(…, strict=False)` gets a state in which not one name fits the model.
 
     Names that do not match are skipped without a word, so nothing is loaded: the model goes on with random weights although it
@@ -40,8 +39,6 @@ class CheckpointWithoutMatch(StaticRule):
     Give the names the right prefix, or load the part itself: `second.encoder.load_state_dict(first.backbone.state_dict())`.
     """
 
-    code = "S341"
-    cause = "TRN-CKPT"
     message = "Nothing is loaded here: the state holds {0}…, the model expects {1}…; rename the keys, or load the part itself."
     triggers = ("load_state_dict(",)
     needs = "state_dict"
@@ -94,8 +91,7 @@ def _filled(call: Call) -> Value | None:
     return None
 
 
-@register
-class MissingWeightsUnnoticed(StaticRule):
+class MissingWeightsUnnoticed(StaticRule, code="S711", cause="TRN-CKPT", advisory=True):
     """`load_state_dict(…, strict=False)` is called and what it returns is not looked at.
 
     With `strict=False` names that do not match are skipped without a word. A checkpoint with another prefix (`module.`, `model.`)
@@ -105,10 +101,7 @@ class MissingWeightsUnnoticed(StaticRule):
     should not be.
     """
 
-    code = "S711"
-    cause = "TRN-CKPT"
     message = "Weights that do not match are skipped silently; check the missing and unexpected keys that this call returns."
-    advisory = True
     triggers = ("strict=False",)
 
     GOOD = (
@@ -136,8 +129,7 @@ class MissingWeightsUnnoticed(StaticRule):
                 yield self.finding(program, event.node)
 
 
-@register
-class StateDictIsAPath(StaticRule):
+class StateDictIsAPath(StaticRule, code="S712", cause="API-USAGE"):
     """`load_state_dict` is given the name of a file.
 
     It expects the weights themselves and stops with a TypeError.
@@ -145,8 +137,6 @@ class StateDictIsAPath(StaticRule):
     Load the file first: `model.load_state_dict(torch.load(path))`.
     """
 
-    code = "S712"
-    cause = "API-USAGE"
     message = (
         "load_state_dict() wants weights, not the name of a file; write load_state_dict(torch.load(path))."
     )

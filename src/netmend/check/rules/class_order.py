@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Item, Operation, Value, constant, resolved
@@ -39,8 +39,7 @@ for epoch in range(9):
 """
 
 
-@register
-class BatchesInClassOrder(StaticRule):
+class BatchesInClassOrder(StaticRule, code="S532", cause="API-SHUFFLE-POS"):
     """Batches are cut in order from data that was built class by class.
 
     Each batch then holds one class. The network learns to answer with the class of the latest batches and forgets the others; the
@@ -49,8 +48,6 @@ class BatchesInClassOrder(StaticRule):
     Draw a new order in each epoch: `for idx in torch.randperm(len(X)).split(20): x, y = X[idx], Y[idx]`.
     """
 
-    code = "S532"
-    cause = "API-SHUFFLE-POS"
     message = "The data is sorted by class and its batches are cut in order, so each holds one class; draw them with torch.randperm(len(x)).split(n)."
     triggers = ("full(", "repeat_interleave(", ".repeat(", "] * ", "load_iris", "load_wine")
     needs = "backward"
@@ -125,8 +122,7 @@ x, y = torch.tensor(np.concatenate(rows)), torch.tensor(labels)
 SPLIT = "cut = int(0.8 * len(x))\nx_train, y_train = x[:cut], y[:cut]\nx_val, y_val = x[cut:], y[cut:]\n"
 
 
-@register
-class SplitInClassOrder(StaticRule):
+class SplitInClassOrder(StaticRule, code="S614", cause="VAL-SPLIT"):
     """Data that was built class by class is split by position.
 
     The last classes are only in the held-out part, the others only in training. The network is tested on what it has never seen;
@@ -135,8 +131,6 @@ class SplitInClassOrder(StaticRule):
     Mix before the split: `order = torch.randperm(len(x)); x, y = x[order], y[order]`, or split each class by itself.
     """
 
-    code = "S614"
-    cause = "VAL-SPLIT"
     message = "The data is sorted by class, so this split puts whole classes on one side; shuffle it first with one permutation."
     triggers = ("full(", "repeat_interleave(", ".repeat(", "] * ")
     needs = "range"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH, TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.operations import COPIES, MOVES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Item, Operation, Value, constant, resolved
@@ -33,8 +33,7 @@ net = nn.Linear(4, 1)
 """
 
 
-@register
-class ClassIdsRegressed(StaticRule):
+class ClassIdsRegressed(StaticRule, code="S210", cause="LOS-SELECT"):
     """A regression loss (MSE, L1) is computed against class ids.
 
     Class ids are names: class 7 is not more than class 2. A regression loss makes the network predict averages of ids, so a picture between
@@ -43,8 +42,6 @@ class ClassIdsRegressed(StaticRule):
     Give the network one output per class and use `CrossEntropyLoss` with the ids as they are.
     """
 
-    code = "S210"
-    cause = "LOS-SELECT"
     message = "{} on class ids treats them as quantities; use one output per class and cross-entropy."
     triggers = ("MSELoss", "mse_loss", "L1Loss", "l1_loss", "HuberLoss", "huber_loss")
 
@@ -88,8 +85,7 @@ criterion = nn.CrossEntropyLoss()
 """
 
 
-@register
-class WidthOneIntoCrossEntropy(StaticRule):
+class WidthOneIntoCrossEntropy(StaticRule, code="S212", cause="LYR-OUT-SHAPE"):
     """Cross-entropy is computed on an output with a single score.
 
     Softmax over one class always gives 1: the loss is exactly 0 from the first step, no gradient flows, and any class id but 0 is an error.
@@ -97,8 +93,6 @@ class WidthOneIntoCrossEntropy(StaticRule):
     For two classes use `BCEWithLogitsLoss` with the one output, or give the network one output per class.
     """
 
-    code = "S212"
-    cause = "LYR-OUT-SHAPE"
     message = "The network has one output, so this cross-entropy is always 0; use BCEWithLogitsLoss or one output per class."
     triggers = ("CrossEntropyLoss", "cross_entropy")
 
@@ -131,8 +125,7 @@ label = torch.randint(0, 5, (64,))
 """
 
 
-@register
-class TargetOfWrongForm(StaticRule):
+class TargetOfWrongForm(StaticRule, code="S226", cause="INP-METHOD-SHAPE"):
     """Cross-entropy or NLLLoss is given a target of the wrong form: one-hot whole numbers, or class ids as real numbers.
 
     Class ids must be whole numbers, one per sample. Rows of class probabilities must be real numbers, and only cross-entropy takes them.
@@ -141,8 +134,6 @@ class TargetOfWrongForm(StaticRule):
     Give the ids as they are (`long`); turn one-hot rows into ids with `argmax(1)`, or into probabilities with `.float()`.
     """
 
-    code = "S226"
-    cause = "INP-METHOD-SHAPE"
     message = "One-hot integer rows are not a valid target for {}; pass the class ids."
     triggers = ("CrossEntropyLoss", "cross_entropy", "NLLLoss", "nll_loss")
 
@@ -192,8 +183,7 @@ import torch.nn.functional as F
 _BETWEEN = PLAIN | {"softmax", "log_softmax", "sigmoid", "dropout"}
 
 
-@register
-class FewerOutputsThanClasses(StaticRule):
+class FewerOutputsThanClasses(StaticRule, code="S228", cause="LYR-OUT-SHAPE"):
     """The network has fewer outputs than the data has classes.
 
     A label beyond the last output stops training with "Target … is out of bounds" (on a GPU with an unreadable assertion), as soon as such
@@ -202,8 +192,6 @@ class FewerOutputsThanClasses(StaticRule):
     Give the last layer one output per class.
     """
 
-    code = "S228"
-    cause = "LYR-OUT-SHAPE"
     message = "The last layer has {} outputs, but the labels have {} classes; give it one output per class."
     triggers = ("CrossEntropyLoss", "cross_entropy", "NLLLoss", "nll_loss", "one_hot")
 
@@ -253,8 +241,7 @@ FLOATS_HEAD = (
 )
 
 
-@register
-class ClassIdsAsFloats(StaticRule):
+class ClassIdsAsFloats(StaticRule, code="S723", cause="INP-TYPE"):
     """Cross-entropy is given class ids as floats, or a one-hot code as whole numbers.
 
     The type of the target tells the loss what it is: whole numbers are class ids, one per sample; floats are probabilities, one per
@@ -263,8 +250,6 @@ class ClassIdsAsFloats(StaticRule):
     Give ids with `.long()`, or probabilities of the shape of the logits with `.float()`.
     """
 
-    code = "S723"
-    cause = "INP-TYPE"
     message = "Cross-entropy takes class ids as integers; drop the conversion to float."
     triggers = ("cross_entropy", "CrossEntropyLoss")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Branch, Event, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Value
@@ -36,8 +36,7 @@ def train(model, loader, optimizer):
 """
 
 
-@register
-class ClipWithoutEffect(StaticRule):
+class ClipWithoutEffect(StaticRule, code="S118", cause="OPT-CLIP"):
     """Gradients are clipped when it has no effect: before backward() computes them or after step() has used them.
 
     The step uses the unclipped gradients. One batch with large ones is enough to throw the weights away, which is what the
@@ -46,8 +45,6 @@ class ClipWithoutEffect(StaticRule):
     Clip between `backward()` and `step()`.
     """
 
-    code = "S118"
-    cause = "OPT-CLIP"
     message = "This clipping has no effect on the step; clip after backward() and before step()."
     triggers = ("clip_grad_",)
 
@@ -108,8 +105,7 @@ OPTION = (
 LOOP = "for x, y in data:\n    opt.zero_grad()\n    net(x).sum().backward()\n    {0}\n    opt.step()\n"
 
 
-@register
-class ClipLimitTiny(StaticRule):
+class ClipLimitTiny(StaticRule, code="S412", cause="OPT-CLIP"):
     """Gradients are clipped to a limit that leaves almost nothing of them.
 
     `clip_grad_norm_` scales all gradients down together. With a limit of 1e-4 or less plain SGD hardly moves any more; a limit of
@@ -118,8 +114,6 @@ class ClipLimitTiny(StaticRule):
     Usual limits lie between 0.1 and 10. Leave the call out if no clipping is wanted.
     """
 
-    code = "S412"
-    cause = "OPT-CLIP"
     message = "This limit leaves almost nothing of the gradients."
     triggers = ("clip_grad_",)
 

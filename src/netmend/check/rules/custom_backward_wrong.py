@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Class
 from netmend.program.meaning.formulas import Formula, NotElementwise
@@ -32,8 +32,7 @@ _STEP = 1e-5
 _CLOSE = 0.05  # relative; hand-written approximations of a slope are this near
 
 
-@register
-class CustomBackwardWrong(StaticRule):
+class CustomBackwardWrong(StaticRule, code="S340", cause="TRN-GRAD"):
     """The `backward` of an `autograd.Function` does not compute the slope of its `forward`.
 
     Training follows what `backward` returns. With a wrong sign the layers in front are pushed uphill, with a wrong formula in a
@@ -42,8 +41,6 @@ class CustomBackwardWrong(StaticRule):
     Derive the formula again, and check it with `torch.autograd.gradcheck` in float64.
     """
 
-    code = "S340"
-    cause = "TRN-GRAD"
     message = (
         "backward() is not the derivative of forward(): at {0} the slope is {1:.3g}, but this gives {2:.3g}."
     )

@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import AUGMENT, RETURN, STORE, Branch, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -67,8 +67,7 @@ _REDUCED = frozenset(("mean", "median", "max", "min", "std", "var", "norm", "sum
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow)
 
 
-@register
-class DatasetItemChangedInPlace(StaticRule):
+class DatasetItemChangedInPlace(StaticRule, code="S535", cause="TRN-AUG-EXTRA"):
     """`__getitem__` takes a sample out of the data set's store and writes into it, without a copy.
 
     Indexing an array, a tensor or a list gives no copy: what is written into the sample stays in the store. Noise, holes and scaling of
@@ -77,8 +76,6 @@ class DatasetItemChangedInPlace(StaticRule):
     Work on a copy: `img = self.images[i].copy()`, for tensors `.clone()`.
     """
 
-    code = "S535"
-    cause = "TRN-AUG-EXTRA"
     message = (
         "This modifies the stored sample itself, again in every epoch; work on a copy (.copy() or .clone())."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Item, Value, resolved
@@ -24,8 +24,7 @@ model = nn.Linear(784, 10).to(device)
 DATA = "from torchvision import datasets, transforms\nloader = DataLoader(datasets.MNIST('data', transform=transforms.ToTensor()), batch_size=64)\n"
 
 
-@register
-class BatchOnOtherDevice(StaticRule):
+class BatchOnOtherDevice(StaticRule, code="S705", cause="GPU-XFER-MISSING"):
     """The model was moved to a device, the batch goes into it as it comes from the loader.
 
     A loader yields tensors in main memory. On a machine with a GPU the first step stops with "expected all tensors to be on the same
@@ -34,8 +33,6 @@ class BatchOnOtherDevice(StaticRule):
     Move the batch too: `x, y = x.to(device), y.to(device)`.
     """
 
-    code = "S705"
-    cause = "GPU-XFER-MISSING"
     message = "The model is on the device, this batch is not; move it with .to(device) first."
     triggers = (".to(", ".cuda(")
     patterns = (
@@ -166,8 +163,7 @@ def _is_made_here(value: Value) -> bool:
     )
 
 
-@register
-class DeviceHardCoded(StaticRule):
+class DeviceHardCoded(StaticRule, code="S724", cause="GPU-XFER-MISSING", advisory=True):
     """The GPU is named outright, without a look whether there is one.
 
     The program stops on any machine without CUDA, and cannot be tested there.
@@ -175,10 +171,7 @@ class DeviceHardCoded(StaticRule):
     Choose once: `device = "cuda" if torch.cuda.is_available() else "cpu"`, and use `.to(device)` everywhere.
     """
 
-    code = "S724"
-    cause = "GPU-XFER-MISSING"
     message = 'The GPU is hard-coded; choose the device once with "cuda" if torch.cuda.is_available() else "cpu", then use .to(device).'
-    advisory = True
     triggers = ('"cuda', "'cuda", ".cuda()")
 
     GOOD = (

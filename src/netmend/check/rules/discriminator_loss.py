@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import resolved
@@ -82,8 +82,7 @@ def _gan_labelled(real: str = "bce(D(real), ones)", made: str = "bce(D(fake.deta
     return GAN.format(real=real, made=made, wish=wish, joined=joined)
 
 
-@register
-class OneLabelForRealAndMade(StaticRule):
+class OneLabelForRealAndMade(StaticRule, code="S237", cause="DAT-LABEL"):
     """The discriminator is given one and the same label for real samples and for what the generator makes.
 
     It need not look at them to be right: it answers with the label for everything, and the generator learns nothing from it.
@@ -91,8 +90,6 @@ class OneLabelForRealAndMade(StaticRule):
     Give real samples the label that the generator wishes for, and made ones the other.
     """
 
-    code = "S237"
-    cause = "DAT-LABEL"
     message = "The discriminator wants the same answer for real samples and for made ones; {}."
     triggers = (".backward(",)
     patterns = (r"detach\(|\.data\b|zeros|backward\(",)
@@ -162,8 +159,7 @@ def _gan_joined(
     return GAN.format(real=real, made=made, wish="bce(D(fake), ones)", joined=joined)
 
 
-@register
-class HalfOfDiscriminatorLoss(StaticRule):
+class HalfOfDiscriminatorLoss(StaticRule, code="S238", cause="LOS-CALC"):
     """The discriminator is trained on one kind of samples only: its loss on the other kind is computed and left out.
 
     Trained on made samples alone it learns to call everything made, trained on real ones alone to call everything real; neither tells the generator
@@ -172,8 +168,6 @@ class HalfOfDiscriminatorLoss(StaticRule):
     Add both losses before calling backward().
     """
 
-    code = "S238"
-    cause = "LOS-CALC"
     message = "The discriminator is trained with its loss on {} samples only; {}."
     triggers = (".backward(",)
     patterns = (r"detach\(|\.data\b|zeros|backward\(",)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Body, Branch, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Value, constant, resolved
@@ -34,8 +34,7 @@ _MOST_ON_GRAPHS = 0.95  # networks on sparse node features are published with 0.
 _GRAPHS = ("torch_geometric", "import dgl", "from dgl")
 
 
-@register
-class DropoutRateExtreme(StaticRule):
+class DropoutRateExtreme(StaticRule, code="S320", cause="LYR-DROPOUT-RATE"):
     """Dropout throws away nine tenths of its input or more.
 
     In PyTorch and Keras the rate is the share that is *dropped*; in some older programs it was the share that is kept. At 0.9 one
@@ -44,8 +43,6 @@ class DropoutRateExtreme(StaticRule):
     Usual rates are 0.1 to 0.5. If 0.9 was meant to be kept, write 0.1. Graph networks may drop up to 0.95 of sparse node features.
     """
 
-    code = "S320"
-    cause = "LYR-DROPOUT-RATE"
     message = "Dropout drops {share} of its input (p is the share to drop); 0.1 to 0.5 is usual."
     triggers = ("ropout",)
     patterns = (r"ropout\w*\([^)\n]*(?:\.9|1\.0|\b1\b)",)
@@ -98,8 +95,7 @@ _NAMES = tuple(
 _ON_PURPOSE = re.compile(r"pre_?net|monte_?carlo|bayes|^mc[A-Z_]|mcdropout", re.IGNORECASE)
 
 
-@register
-class DropoutIgnoresMode(StaticRule):
+class DropoutIgnoresMode(StaticRule, code="S321", cause="LYR-DROPOUT-MODE"):
     """`F.dropout` is called in a module without telling it the mode.
 
     The function's own default is `training=True`: `model.eval()` does not reach it, and values are still dropped at random when the
@@ -108,8 +104,6 @@ class DropoutIgnoresMode(StaticRule):
     Write `F.dropout(x, p, training=self.training)`, or use an `nn.Dropout` layer.
     """
 
-    code = "S321"
-    cause = "LYR-DROPOUT-MODE"
     message = "F.dropout drops in evaluation too: its default is training=True. Pass training=self.training."
     triggers = ("dropout(", "dropout1d(", "dropout2d(", "dropout3d(")
     patterns = (
@@ -184,8 +178,7 @@ def _fix(program: Program, call: Call, owner: str) -> Fix | None:
 _THROUGH = ACTIVATIONS | {"identity"}
 
 
-@register
-class DropoutBeforeBatchNorm(StaticRule):
+class DropoutBeforeBatchNorm(StaticRule, code="S323", cause="LYR-NORM-STATS", advisory=True):
     """Dropout stands right before batch norm.
 
     In training dropout raises the variance of what batch norm counts; in evaluation it is off and the variance is another one. The
@@ -194,10 +187,7 @@ class DropoutBeforeBatchNorm(StaticRule):
     Put dropout behind the batch norm, best behind the last one.
     """
 
-    code = "S323"
-    cause = "LYR-NORM-STATS"
     message = "Dropout before batch norm makes its statistics differ between training and evaluation; put dropout after it."
-    advisory = True
     triggers = ("BatchNorm",)
 
     GOOD = (
@@ -234,8 +224,7 @@ STEP = "\nnet = Net()\nloss = F.cross_entropy(net(x), y)\nloss.backward()\n"
 _KINDS = frozenset(("cross_entropy", "bce_logits", "mse", "l1", "smooth_l1", "huber", "nll"))
 
 
-@register
-class DropoutOnOutput(StaticRule):
+class DropoutOnOutput(StaticRule, code="S325", cause="LYR-DROPOUT-RATE"):
     """Dropout is applied to the network's output, right before the loss.
 
     It sets scores of random classes (or random predictions) to 0 and multiplies the others: the loss is computed from answers the
@@ -244,8 +233,6 @@ class DropoutOnOutput(StaticRule):
     Apply dropout before the last layer.
     """
 
-    code = "S325"
-    cause = "LYR-DROPOUT-RATE"
     message = "Dropout is applied to the output that the loss gets; put it before the last layer."
     triggers = (*TRIGGERS, ".backward(")
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Body, Event, Guard, Loop, before, common_loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Instance, Operation, Value, resolved
@@ -72,8 +72,7 @@ _MEASURES = frozenset(("argmax", "max", "topk", "sigmoid", "softmax", "round", "
 _COMPARISONS = frozenset(("==", ">", "<", ">=", "<=", "!="))
 
 
-@register
-class EvalModeMissing(StaticRule):
+class EvalModeMissing(StaticRule, code="S113", cause="LOOP-MODE-EVAL"):
     """A network with dropout or batch norm is evaluated while it is in training mode.
 
     Dropout removes random units from every prediction and batch norm mixes the samples of a batch (and learns from the evaluation
@@ -82,8 +81,6 @@ class EvalModeMissing(StaticRule):
     Call `model.eval()` before the evaluation, and `model.train()` before training goes on.
     """
 
-    code = "S113"
-    cause = "LOOP-MODE-EVAL"
     message = "The model is evaluated in training mode (it has dropout or batch norm); call model.eval() before, and train() before the next epoch."
     triggers = (".backward(", "optim.")
 

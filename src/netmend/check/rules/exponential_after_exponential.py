@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.containers import container_layers
 from netmend.program.engine.history import Body, Event, Loop
 from netmend.program.engine.program import Program
@@ -21,8 +21,7 @@ HEAD = f"""{TORCH}{NET_CLASS}\
 _THROUGH = LAYOUT | LINEAR_MAPS | {"dropout"}
 
 
-@register
-class ExponentialAfterExponential(StaticRule):
+class ExponentialAfterExponential(StaticRule, code="S342", cause="ACT-HID-WRONG"):
     """`exp` is used as the activation of layers that follow each other.
 
     The output of one exponential goes through a layer into the next: exp(exp(x)) passes every limit of float32 for inputs of about
@@ -31,8 +30,6 @@ class ExponentialAfterExponential(StaticRule):
     Use ReLU, GELU or tanh between layers; keep `exp` for a final positive output, on a bounded input.
     """
 
-    code = "S342"
-    cause = "ACT-HID-WRONG"
     message = "exp() of a layer fed by another exp() overflows; use ReLU or tanh between layers."
     triggers = ("exp(", "torch.exp")
     needs = "Module"

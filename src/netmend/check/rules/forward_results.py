@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH, TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.activations import SHARES
 from netmend.program.engine.history import STORE, Body, Branch, Event
 from netmend.program.engine.program import Program
@@ -45,8 +45,7 @@ _PURE = ACTIVATIONS | DROPOUTS | NORMS | (RANDOM - {"lstm", "gru", "rnn"}) | {
 _PROBABILITIES = frozenset((*SHARES, "log_softmax", "logsoftmax"))
 
 
-@register
-class OutputThrownAway(StaticRule):
+class OutputThrownAway(StaticRule, code="S317", cause="ARC-NET-WRONG"):
     """The result of a layer or tensor function in `forward` is never used.
 
     Layers and functions return a new tensor and leave their input as it was: `self.bn(x)` on a line of its own does nothing, and a
@@ -55,8 +54,6 @@ class OutputThrownAway(StaticRule):
     Assign the result (`x = self.bn(x)`) or use it where it was meant to go.
     """
 
-    code = "S317"
-    cause = "ARC-NET-WRONG"
     message = "The result of this call is never used, so it does nothing; assign it or use it."
     triggers = ("def forward",)
     patterns = (r"^[ \t]+(?:self\.(?!post_init|_)\w+|F\.\w+|torch\.\w+)\(\s*[a-z]\w*\s*[,)]", LITERAL_LAYERS)
@@ -211,8 +208,7 @@ _REACH = frozenset(
 )  # fmt: skip
 
 
-@register
-class LayerNeverUsed(StaticRule):
+class LayerNeverUsed(StaticRule, code="S318", cause="ARC-NET-WRONG", advisory=True):
     """A layer with weights is made in `__init__` and no line ever uses it.
 
     It takes memory, stands in checkpoints, gets no gradient, and stops distributed training that does not expect unused parameters.
@@ -221,10 +217,7 @@ class LayerNeverUsed(StaticRule):
     Use it in `forward`, or take it out.
     """
 
-    code = "S318"
-    cause = "ARC-NET-WRONG"
     message = "The layer self.{name} is created but never used; use it in forward or remove it."
-    advisory = True
     triggers = ("def forward",)
 
     GOOD = (
@@ -279,8 +272,7 @@ RETURN_NET = f"""{TORCH}{NET_CLASS}\
 """
 
 
-@register
-class ForwardWithoutReturn(StaticRule):
+class ForwardWithoutReturn(StaticRule, code="S319", cause="ARC-NET-WRONG"):
     """`forward` computes a result and does not return it.
 
     A Python function without `return` gives None: the first line that uses the model's output stops with an error about `NoneType`.
@@ -288,8 +280,6 @@ class ForwardWithoutReturn(StaticRule):
     End `forward` with `return x`.
     """
 
-    code = "S319"
-    cause = "ARC-NET-WRONG"
     message = (
         "forward computes {name} but does not return it, so the model's output is None. Add return {name}."
     )

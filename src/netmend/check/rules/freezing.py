@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Const, Instance, Name, Value, resolved
@@ -24,8 +24,7 @@ NEW = "model.fc = nn.Linear(512, 3)\n"
 OPTIMISER = "optimizer = torch.optim.Adam(model.fc.parameters(), lr=1e-3)\n"
 
 
-@register
-class NewHeadFrozen(StaticRule):
+class NewHeadFrozen(StaticRule, code="S409", cause="LOOP-FREEZE", preview=True):
     """A new head is put on the model, and after that every parameter of the model is frozen, the head's too.
 
     Nothing is left to learn: `backward()` fails with "does not require grad", or, if something else is trained as well, the head
@@ -34,9 +33,6 @@ class NewHeadFrozen(StaticRule):
     Freeze first, then replace the head; or set the head's parameters free again.
     """
 
-    code = "S409"
-    preview = True
-    cause = "LOOP-FREEZE"
     message = (
         "This also freezes the new head, which is already in place; freeze first, then replace the head."
     )
@@ -106,8 +102,7 @@ def _is_trained(program: Program, freeze: Freeze) -> bool:
     return False
 
 
-@register
-class ModuleFlagWithoutEffect(StaticRule):
+class ModuleFlagWithoutEffect(StaticRule, code="S410", cause="LOOP-FREEZE"):
     """A flag is set that torch does not know: `model.requires_grad`, `model.trainable`, `param.require_grad`.
 
     Python accepts any attribute, so nothing complains and nothing is frozen: the layers that were meant to stay are trained on.
@@ -115,8 +110,6 @@ class ModuleFlagWithoutEffect(StaticRule):
     Write `model.requires_grad_(False)`, or `param.requires_grad = False` for each parameter.
     """
 
-    code = "S410"
-    cause = "LOOP-FREEZE"
     message = "A module has no such flag, so nothing is frozen; write requires_grad_(False)."
     triggers = (".requires_grad =", ".requires_grad=", ".trainable", ".require_grad", ".requires_grads")
 
@@ -234,8 +227,7 @@ net.freeze()
 """
 
 
-@register
-class TrainedModelFrozen(StaticRule):
+class TrainedModelFrozen(StaticRule, code="S413", cause="LOOP-FREEZE", preview=True):
     """Every parameter of a model is frozen, and then an optimiser trains just this model.
 
     No parameter gets a gradient: `backward()` fails, or, if other things require gradients, the optimiser's steps change nothing.
@@ -243,9 +235,6 @@ class TrainedModelFrozen(StaticRule):
     Freeze only what shall stay, and leave or set free what shall learn.
     """
 
-    code = "S413"
-    preview = True
-    cause = "LOOP-FREEZE"
     message = "All parameters of this model are frozen here, but an optimiser is meant to train them; unfreeze the part to train."
     triggers = ("requires_grad = False", "requires_grad=False", "requires_grad_(False")
 

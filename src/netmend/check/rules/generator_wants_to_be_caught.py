@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.meaning.adversaries import REAL, judgements
 from netmend.program.meaning.judged_answers import Pull
@@ -112,8 +112,7 @@ def _gan(wish: str = "bce(D(fake), ones)", real: str = "ones", made: str = "zero
     return GAN.format(wish=wish, real=real, made=made, cut=cut)
 
 
-@register
-class GeneratorWantsToBeCaught(StaticRule):
+class GeneratorWantsToBeCaught(StaticRule, code="S236", cause="LOS-CALC"):
     """The generator is trained with the label that the discriminator is given for made samples.
 
     Both then want the same: the generator learns to be recognised, moves away from the data, and both losses fall.
@@ -121,8 +120,6 @@ class GeneratorWantsToBeCaught(StaticRule):
     Give the generator's samples the label of real ones in its own loss, or make minus the discriminator's loss small.
     """
 
-    code = "S236"
-    cause = "LOS-CALC"
     message = "The generator is trained {} as the discriminator is for what the generator makes: it learns to be caught; {}."
     triggers = (".backward(",)
     patterns = (r"detach\(|\.data\b",)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event, always, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, constant
@@ -52,8 +52,7 @@ class Trainer:
 TRAINER_END = "            torch.nn.utils.clip_grad_value_(self.net.parameters(), 0.5)\n            self.scaler.step(self.opt)\n            self.scaler.update()\n"
 
 
-@register
-class ClipBeforeUnscale(StaticRule):
+class ClipBeforeUnscale(StaticRule, code="S117", cause="LOOP-AMP"):
     """Gradients are clipped while they still carry the factor of the gradient scaler.
 
     `scaler.scale(loss)` multiplies the gradients by 65536 at first. Clipping them to a norm of 1 and dividing afterwards leaves
@@ -62,8 +61,6 @@ class ClipBeforeUnscale(StaticRule):
     Call `scaler.unscale_(optimizer)` before clipping.
     """
 
-    code = "S117"
-    cause = "LOOP-AMP"
     message = "Gradients are clipped while still multiplied by the scaler; call scaler.unscale_(optimizer) before clipping."
     triggers = ("clip_grad_",)
 
@@ -147,8 +144,7 @@ def train(model, loader, optimizer, loss_fn):
 SCALED = "        scaler.scale(loss).backward()\n"
 
 
-@register
-class StepPastScaler(StaticRule):
+class StepPastScaler(StaticRule, code="S119", cause="LOOP-AMP"):
     """The loss is scaled, but the optimiser is stepped without the scaler, or the scaler is never updated.
 
     `scaler.scale(loss)` multiplies gradients by 65536 at first. `optimizer.step()` uses them as they are: the step is that many times
@@ -157,8 +153,6 @@ class StepPastScaler(StaticRule):
     Write `scaler.step(optimizer)` and then `scaler.update()`.
     """
 
-    code = "S119"
-    cause = "LOOP-AMP"
     message = "The gradients are scaled, but this step bypasses the scaler; write scaler.step(optimizer), then scaler.update()."
     triggers = (".scale(",)
 

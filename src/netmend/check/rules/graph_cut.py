@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH, TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Value, resolved
@@ -44,8 +44,7 @@ for x, y in loader:
 LOOP = "for x, y in loader:\n    optimizer.zero_grad()\n    loss = {}\n    loss.backward()\n    optimizer.step()\n"
 
 
-@register
-class GradientPathCut(StaticRule):
+class GradientPathCut(StaticRule, code="S222", cause="LOS-GRAPH-CUT"):
     """Every path from trainable weights to the loss goes through something that stops gradients.
 
     `.detach()`, `.data`, `.item()`, `.numpy()`, `torch.tensor(prediction)`, argmax, rounding, comparisons, whole-number types and `no_grad`
@@ -54,8 +53,6 @@ class GradientPathCut(StaticRule):
     Compute the loss from the prediction itself, in torch operations with a gradient; detach only what must not learn.
     """
 
-    code = "S222"
-    cause = "LOS-GRAPH-CUT"
     message = "{} stops the gradient here: {} can never learn from this loss."
     triggers = (".backward(",)
 
@@ -172,8 +169,7 @@ criterion = nn.CrossEntropyLoss()
 """
 
 
-@register
-class GradientForcedOnLoss(StaticRule):
+class GradientForcedOnLoss(StaticRule, code="S223", cause="LOS-GRAPH-CUT"):
     """The loss is told to require a gradient just before backward().
 
     A loss that was computed from trainable weights requires a gradient by itself. Forcing it makes the error message go away and leaves
@@ -182,8 +178,6 @@ class GradientForcedOnLoss(StaticRule):
     Remove it and find what cuts the path: `.data`, `.item()`, `.detach()`, numpy, argmax, `no_grad`, or frozen weights.
     """
 
-    code = "S223"
-    cause = "LOS-GRAPH-CUT"
     message = "Forcing requires_grad on the loss hides a cut graph: backward() reaches no weight. Remove it and fix the cut."
     triggers = ("requires_grad = True", "requires_grad=True", "requires_grad_(")
     patterns = (r"\.backward\(",)
@@ -238,8 +232,7 @@ optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 """
 
 
-@register
-class AccuracyAsLoss(StaticRule):
+class AccuracyAsLoss(StaticRule, code="S224", cause="LOS-GRAPH-CUT"):
     """backward() starts from an accuracy: the share of predictions that equal the labels.
 
     A comparison has no gradient. `backward()` fails with "does not require grad", or, where that was silenced, no weight ever changes.
@@ -247,8 +240,6 @@ class AccuracyAsLoss(StaticRule):
     Train on a loss with a gradient (cross-entropy, BCEWithLogits) and only report the accuracy.
     """
 
-    code = "S224"
-    cause = "LOS-GRAPH-CUT"
     message = "An accuracy has no gradient; call backward() on a loss such as cross-entropy."
     triggers = (".backward(",)
 

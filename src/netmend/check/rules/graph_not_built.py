@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value
@@ -97,8 +97,7 @@ for x, y in loader:
 _WAY = "self.reparameterize(mu, log_var)"
 
 
-@register
-class DrawWithoutGradient(StaticRule):
+class DrawWithoutGradient(StaticRule, code="S239", cause="LOS-GRAPH-CUT"):
     """A network is to learn through what is drawn from it, but the draw lets no gradient back.
 
     `dist.sample()` draws outside the graph: a critic's value of such an action, or the picture decoded from such a code, says nothing to the network that
@@ -108,8 +107,6 @@ class DrawWithoutGradient(StaticRule):
     weighed by a reward.
     """
 
-    code = "S239"
-    cause = "LOS-GRAPH-CUT"
     message = "No gradient goes back through this {}: the network that the draw comes from learns nothing from {}; {}."
     triggers = (".backward(",)
 
@@ -236,8 +233,7 @@ def train(critic, generator, data, optimizer):
 RESIDUAL = "(du + 0.5 * u).pow(2).mean()"
 
 
-@register
-class DerivativeWithoutGraph(StaticRule):
+class DerivativeWithoutGraph(StaticRule, code="S231", cause="LOS-GRAPH-CUT"):
     """A derivative of the network, taken by `torch.autograd.grad` without `create_graph=True`, is a part of the loss.
 
     Without its graph the derivative is a plain number to `backward()`: the network gets no gradient from it. The residual of an equation
@@ -246,8 +242,6 @@ class DerivativeWithoutGraph(StaticRule):
     Take the derivative with its graph: `torch.autograd.grad(u, t, torch.ones_like(u), create_graph=True)`.
     """
 
-    code = "S231"
-    cause = "LOS-GRAPH-CUT"
     message = "This derivative enters the loss as a constant, so it is not trained; compute it with create_graph=True."
     triggers = ("autograd.grad(", "autograd import")
     needs = "backward"

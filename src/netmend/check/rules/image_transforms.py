@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Value, constant, resolved
 from netmend.program.meaning.loaders_of_models import (
@@ -31,8 +31,7 @@ _TAKE_COLOURS = frozenset(
 )  # fmt: skip
 
 
-@register
-class TransformsInWrongOrder(StaticRule):
+class TransformsInWrongOrder(StaticRule, code="S515", cause="PRE-WRONG-STEP"):
     """In a `Compose`, `Normalize` stands before `ToTensor`, `ToTensor` stands twice, or colours are changed after `Normalize`.
 
     `Normalize` and `RandomErasing` work on tensors and `ToTensor` on images, so the first sample that is loaded stops the program. Colour
@@ -42,8 +41,6 @@ class TransformsInWrongOrder(StaticRule):
     Change the picture, convert once, then normalise: `Compose([Resize(...), ColorJitter(...), ToTensor(), Normalize(...)])`.
     """
 
-    code = "S515"
-    cause = "PRE-WRONG-STEP"
     message = "Normalize needs a tensor; put ToTensor before it."
     triggers = ("ToTensor", "Normalize")
     needs = "transforms"
@@ -140,8 +137,7 @@ _CHARACTERS = frozenset(("MNIST", "EMNIST", "KMNIST", "QMNIST", "USPS", "SVHN", 
 _HALF_TURN = 120  # degrees; from here a 6 may become a 9
 
 
-@register
-class AugmentationChangesLabel(StaticRule):
+class AugmentationChangesLabel(StaticRule, code="S523", cause="TRN-AUG-EXTRA"):
     """Digits or letters are mirrored or turned upside down at random while their labels stay.
 
     A mirrored 2 is no 2, and a 6 on its head is a 9: the network is taught wrong answers, and it meets shapes that the test set never has.
@@ -149,8 +145,6 @@ class AugmentationChangesLabel(StaticRule):
     Leave flips out for characters; use small rotations, shifts and crops.
     """
 
-    code = "S523"
-    cause = "TRN-AUG-EXTRA"
     message = "Flipped or rotated digits and letters no longer match their labels; remove this step."
     triggers = ("Flip", "RandomRotation", "RandomAffine")
     needs = "torchvision"

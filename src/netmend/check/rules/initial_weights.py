@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Operation, Value, constant, resolved
@@ -42,8 +42,7 @@ class Net(nn.Module):
 _THROUGH = UNCHANGED | ACTIVATIONS | {"batchnorm1d", "batchnorm2d", "flatten", "maxpool2d", "view"}
 
 
-@register
-class ConstantInitialWeights(StaticRule):
+class ConstantInitialWeights(StaticRule, code="S315", cause="ARC-INIT-WEIGHT"):
     """The weights of successive layers all start at the same constant.
 
     Units of a layer that start alike get the same gradient and stay alike for ever: the layer is as good as one unit. With zeros in
@@ -53,8 +52,6 @@ class ConstantInitialWeights(StaticRule):
     a single last layer or gate may start at a constant.
     """
 
-    code = "S315"
-    cause = "ARC-INIT-WEIGHT"
     message = "Weights that start at one constant stay identical forever; use a random initialisation such as nn.init.xavier_uniform_."
     triggers = TRIGGERS
     patterns = (
@@ -144,8 +141,7 @@ SIGN_HEAD = "import torch\nfrom torch import nn\n\ndef init(m):\n    if isinstan
 SIGN_NET = "net = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 4))\nnet.apply(init)\n"
 
 
-@register
-class WeightsOfOneSign(StaticRule):
+class WeightsOfOneSign(StaticRule, code="S343", cause="ARC-INIT-WEIGHT"):
     """The weights of layers are drawn from a range of one sign: all negative, or from 0 to 1.
 
     Negative weights in front of ReLU switch every unit off for positive inputs. Weights from 0 to 1 add up: each layer multiplies
@@ -154,8 +150,6 @@ class WeightsOfOneSign(StaticRule):
     Draw around zero: `nn.init.uniform_(w, -a, a)`, or leave torch's own start, `nn.init.kaiming_uniform_(w)`.
     """
 
-    code = "S343"
-    cause = "ARC-INIT-WEIGHT"
     message = (
         "All weights start {0}; initialise them around zero, e.g. with nn.init.kaiming_uniform_(weight)."
     )

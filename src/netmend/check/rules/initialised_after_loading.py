@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.operations import FLOATS, MOVES
 from netmend.program.engine.history import EXIT, RETURN, Block, Body, Branch, Event, Guard
 from netmend.program.engine.program import Program
@@ -53,8 +53,7 @@ _HARMLESS = frozenset(
 _PASSIVE = ("print", "len", "isinstance", "hasattr", "getattr", "super", "torch.nn.", "torch.optim.", "torch.load", "torch.compile")  # fmt: skip
 
 
-@register
-class InitialisedAfterLoading(StaticRule):
+class InitialisedAfterLoading(StaticRule, code="S346", cause="ARC-INIT-WEIGHT"):
     """Trained weights are loaded, and then every layer is given new start values.
 
     `model.apply(init_weights)` reaches all layers inside the model, also those that were just loaded. The trained weights are gone, and
@@ -63,8 +62,6 @@ class InitialisedAfterLoading(StaticRule):
     Initialise first and load afterwards, or initialise only what is new: `model.head.apply(init_weights)`.
     """
 
-    code = "S346"
-    cause = "ARC-INIT-WEIGHT"
     message = (
         "This overwrites the weights loaded before; initialise first, or initialise only the new layers."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.keras import SEQUENCE_LAYERS
 from netmend.program.engine.history import STORE, Event, before
 from netmend.program.engine.program import Program
@@ -33,8 +33,7 @@ VALIDATION_HEAD = (
 )
 
 
-@register
-class KerasValidationIsTraining(StaticRule):
+class KerasValidationIsTraining(StaticRule, code="S810", cause="VAL-SPLIT"):
     """`fit` is given its own training data as validation data.
 
     Validation then shows how well the data is remembered, not how well the model will do; overfitting cannot be seen, and early
@@ -43,9 +42,7 @@ class KerasValidationIsTraining(StaticRule):
     Keep data aside: `validation_split=0.1`, or a part of its own.
     """
 
-    code = "S810"
     needs = "keras"
-    cause = "VAL-SPLIT"
     message = (
         "The validation data is the training data; hold out a part, for example with validation_split=0.1."
     )
@@ -116,8 +113,7 @@ x_train, x_test, y_train, y_test = train_test_split(x, y)
 """
 
 
-@register
-class KerasFitOnTestData(StaticRule):
+class KerasFitOnTestData(StaticRule, code="S811", cause="VAL-TEST-LEAK"):
     """`fit` is given the test part of the data.
 
     What the model was trained on cannot test it: the score on it says nothing about new data.
@@ -125,9 +121,7 @@ class KerasFitOnTestData(StaticRule):
     Fit on the training part and keep the test part for the last evaluation.
     """
 
-    code = "S811"
     needs = "keras"
-    cause = "VAL-TEST-LEAK"
     message = "The model is fitted on the test part of the data; use the training part."
     triggers = ("load_data", "train_test_split", ".fit(")
 
@@ -175,8 +169,7 @@ model = keras.Sequential([base, keras.layers.Dense(10, activation="softmax")])
 COMPILE = "model.compile('adam', 'sparse_categorical_crossentropy')\n"
 
 
-@register
-class KerasTrainableAfterCompile(StaticRule):
+class KerasTrainableAfterCompile(StaticRule, code="S812", cause="LOOP-FREEZE"):
     """`trainable` is changed after `compile`, and `fit` follows without another `compile`.
 
     The set of trained weights is taken over by `compile`. What is frozen or thawed afterwards is trained, or stays fixed, as before.
@@ -184,9 +177,7 @@ class KerasTrainableAfterCompile(StaticRule):
     Call `compile` again after the change, usually with a smaller learning rate.
     """
 
-    code = "S812"
     needs = "keras"
-    cause = "LOOP-FREEZE"
     message = "This has no effect until the model is compiled again; call compile() after it."
     triggers = (".trainable",)
 
@@ -250,8 +241,7 @@ def _belongs(base: Value, model: Call) -> bool:
 COMPILE_HEAD = "import keras\n\nmodel = keras.Sequential([keras.layers.Dense(1)])\n"
 
 
-@register
-class KerasFitBeforeCompile(StaticRule):
+class KerasFitBeforeCompile(StaticRule, code="S813", cause="API-CALL-MISSING"):
     """`fit` or `evaluate` is called on a model that was never compiled before.
 
     The call stops with "You must call `compile()` before using the model".
@@ -259,9 +249,7 @@ class KerasFitBeforeCompile(StaticRule):
     Call `model.compile(optimizer=…, loss=…)` first.
     """
 
-    code = "S813"
     needs = "keras"
-    cause = "API-CALL-MISSING"
     message = "The model is not compiled here; call model.compile(optimizer=..., loss=...) before fit()."
     triggers = (".fit(",)
 
@@ -313,8 +301,7 @@ def _may_compile(call: Call | None, model: Call) -> bool:
 SHUFFLE_HEAD = "import keras\nfrom keras import layers\n\nmodel = keras.Sequential([layers.Dense(10, activation='softmax')])\nmodel.compile('adam', 'categorical_crossentropy')\n"
 
 
-@register
-class KerasFitNotShuffled(StaticRule):
+class KerasFitNotShuffled(StaticRule, code="S817", cause="API-SHUFFLE-POS", advisory=True):
     """`fit` is told not to shuffle, and the model is not one for sequences.
 
     Batches then come in the order of the data. Where that is sorted, by class or by time, each batch pulls the weights one way and
@@ -323,11 +310,8 @@ class KerasFitNotShuffled(StaticRule):
     Leave `shuffle` at its default, True; set it to False for stateful models and time series only.
     """
 
-    code = "S817"
     needs = "keras"
-    cause = "API-SHUFFLE-POS"
     message = "shuffle=False trains on the data in its order; leave shuffle at True unless the order matters."
-    advisory = True
     triggers = ("shuffle=False",)
 
     GOOD = (

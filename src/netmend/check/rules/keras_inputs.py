@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.keras import KEEP_RANGE
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Value, constant, resolved
@@ -24,8 +24,7 @@ model = keras.Sequential([layers.Flatten(), layers.Dense(10, activation="softmax
 """
 
 
-@register
-class KerasLabelForm(StaticRule):
+class KerasLabelForm(StaticRule, code="S804", cause="INP-METHOD-SHAPE"):
     """Labels and loss disagree on the form: one-hot codes for the sparse loss, or class numbers for the categorical one.
 
     `sparse_categorical_crossentropy` takes class numbers, `categorical_crossentropy` one-hot codes. With the other form `fit` stops
@@ -34,9 +33,7 @@ class KerasLabelForm(StaticRule):
     Change the loss, or the labels with `keras.utils.to_categorical(y)`.
     """
 
-    code = "S804"
     needs = "keras"
-    cause = "INP-METHOD-SHAPE"
     message = "The labels do not have the format this loss expects."
     triggers = ("categorical_crossentropy", "CategoricalCrossentropy", ".fit(")
 
@@ -104,8 +101,7 @@ MODEL = "model = keras.Sequential([layers.Flatten(), layers.Dense(64, activation
 COMPILE = "model.compile('adam', 'sparse_categorical_crossentropy')\n"
 
 
-@register
-class KerasPixelsNotScaled(StaticRule):
+class KerasPixelsNotScaled(StaticRule, code="S816", cause="PRE-MISS-NORM"):
     """Images of a Keras data set go into the model as they are loaded: whole numbers from 0 to 255.
 
     Layers start out for inputs around one. With values in the hundreds sigmoids saturate, gradients are far too large, and training
@@ -114,9 +110,7 @@ class KerasPixelsNotScaled(StaticRule):
     Divide by 255 (`x_train = x_train / 255.0`, the test images too), or begin the model with `layers.Rescaling(1 / 255)`.
     """
 
-    code = "S816"
     needs = "keras"
-    cause = "PRE-MISS-NORM"
     message = "Pixels from 0 to 255 go into the model unscaled; divide the images by 255, for training and test alike."
     triggers = ("load_data", ".fit(")
 
@@ -165,8 +159,7 @@ SHAPE_HEAD = "import keras\nfrom keras import layers\n\n(x, y), (x_test, y_test)
 TAIL = "model.compile('adam', 'sparse_categorical_crossentropy')\nmodel.fit(x, y)\n"
 
 
-@register
-class KerasShapeConflict(StaticRule):
+class KerasShapeConflict(StaticRule, code="S822", cause="LYR-IN-SHAPE"):
     """Sizes that are written in the program cannot fit: a Reshape of another number of values, or an input shape the data does not have.
 
     Keras stops there when the model is built, or at the first batch of `fit`.
@@ -174,9 +167,7 @@ class KerasShapeConflict(StaticRule):
     Make the sizes agree: a Reshape keeps the number of values; MNIST images are 28 × 28, CIFAR images 32 × 32 × 3.
     """
 
-    code = "S822"
     needs = "keras"
-    cause = "LYR-IN-SHAPE"
     message = "The sizes do not fit."
     triggers = ("Reshape(", ".fit(")
 

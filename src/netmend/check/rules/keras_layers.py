@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.keras import ELEMENTWISE_LAYERS, LINEAR_BETWEEN
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Name, Value, constant, resolved
@@ -27,8 +27,7 @@ from netmend.vocabulary.finding import Finding, Fix
 HEAD = "import keras\nfrom keras import layers\n\n"
 
 
-@register
-class KerasLinearStack(StaticRule):
+class KerasLinearStack(StaticRule, code="S808", cause="ACT-HID-MISSING"):
     """Two layers with weights follow each other with no activation between.
 
     Two linear maps in a row are one linear map: the first layer adds weights and time, and nothing the model could not do without it.
@@ -37,9 +36,7 @@ class KerasLinearStack(StaticRule):
     Give the hidden layer an activation: `Dense(64, activation="relu")`.
     """
 
-    code = "S808"
     needs = "keras"
-    cause = "ACT-HID-MISSING"
     message = (
         'This layer has no activation, so it and the next are one linear map; give it activation="relu".'
     )
@@ -100,8 +97,7 @@ _MAPS = (
 _POOLS = ("MaxPooling2D", "AveragePooling2D", "MaxPool2D", "MaxPooling3D")
 
 
-@register
-class KerasFlattenMissing(StaticRule):
+class KerasFlattenMissing(StaticRule, code="S809", cause="LYR-FLATTEN-MISSING"):
     """A feature map goes into Dense layers up to the output, and nothing flattens or pools it.
 
     `Dense` works on the last axis only: the output keeps height and width, one prediction per position, and `fit` stops with an error
@@ -110,9 +106,7 @@ class KerasFlattenMissing(StaticRule):
     Put `layers.Flatten()` or `layers.GlobalAveragePooling2D()` before the first Dense layer.
     """
 
-    code = "S809"
     needs = "keras"
-    cause = "LYR-FLATTEN-MISSING"
     message = "The feature map reaches this Dense layer unflattened; put Flatten() or GlobalAveragePooling2D() before it."
     triggers = ("Conv2D", "Conv3D", ".compile(")
 
@@ -160,8 +154,7 @@ def _unflattened(chain: Chain) -> Call | None:
     return None
 
 
-@register
-class KerasActivationTwice(StaticRule):
+class KerasActivationTwice(StaticRule, code="S814", cause="ACT-EXTRA"):
     """A layer has an activation, and an activation layer follows at once.
 
     Two in a row are at best one too many (ReLU of ReLU); ReLU before sigmoid or softmax cuts the negative scores off, sigmoid
@@ -170,9 +163,7 @@ class KerasActivationTwice(StaticRule):
     Keep one: in the layer or as a layer of its own.
     """
 
-    code = "S814"
     needs = "keras"
-    cause = "ACT-EXTRA"
     message = "{} follows {} at once; keep one of the two."
     triggers = ("Activation(", "ReLU(", "Softmax(", "ELU(", ".compile(")
     patterns = (r"\bDense\(|\.compile\(|\bConv2D\(",)
@@ -215,8 +206,7 @@ class KerasActivationTwice(StaticRule):
 _CONSTANT = ("zeros", "ones", "zero", "one", "constant")
 
 
-@register
-class KerasConstantStart(StaticRule):
+class KerasConstantStart(StaticRule, code="S815", cause="ARC-INIT-WEIGHT"):
     """The weights of a hidden layer all start at one value.
 
     All units of the layer then compute the same and get the same gradient: they stay equal for ever, and the layer works as a single
@@ -225,9 +215,7 @@ class KerasConstantStart(StaticRule):
     Leave `kernel_initializer` at its default. Zeros for `bias_initializer` are fine.
     """
 
-    code = "S815"
     needs = "keras"
-    cause = "ARC-INIT-WEIGHT"
     message = "All weights of this hidden layer start identical and stay identical; leave kernel_initializer at its default."
     triggers = ("kernel_initializer", ".compile(")
 
@@ -281,8 +269,7 @@ _LAYERS = (
 )
 
 
-@register
-class KerasDropoutOfAll(StaticRule):
+class KerasDropoutOfAll(StaticRule, code="S820", cause="LYR-DROPOUT-RATE"):
     """A dropout rate of 1 or more, or below 0.
 
     The rate is the share of values that is dropped. At 1 nothing is left and no gradient comes back; above, Keras refuses it. Often
@@ -291,9 +278,7 @@ class KerasDropoutOfAll(StaticRule):
     Give a share between 0 and 1, such as `Dropout(0.2)`.
     """
 
-    code = "S820"
     needs = "keras"
-    cause = "LYR-DROPOUT-RATE"
     message = "A dropout rate of {} is not between 0 and 1; write Dropout(0.2), for example."
     triggers = ("Dropout",)
     patterns = (r"\bDense\(|\.compile\(|Dropout[123]D\(|rate\s*=",)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event, Guard, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -34,8 +34,7 @@ loss_fn = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 """
 
 
-@register
-class KerasGradientTape(StaticRule):
+class KerasGradientTape(StaticRule, code="S821", cause="LOS-GRAPH-CUT"):
     """The loss is computed outside the `GradientTape`, or gradients are applied to other variables than they were taken of.
 
     The tape records only what happens inside its `with`. A loss computed behind it has no recorded path: all gradients are None and
@@ -44,9 +43,7 @@ class KerasGradientTape(StaticRule):
     Compute the loss inside the `with`, and use one list of variables for `gradient` and `apply_gradients`.
     """
 
-    code = "S821"
     needs = "keras"
-    cause = "LOS-GRAPH-CUT"
     message = "The loss is computed outside the tape, so it has no gradient; move the line into the `with`."
     triggers = ("GradientTape",)
 
@@ -146,8 +143,7 @@ def test(model, folder):
 """
 
 
-@register
-class KerasShuffledPredictions(StaticRule):
+class KerasShuffledPredictions(StaticRule, code="S825", cause="PRE-WRONG-STEP"):
     """Predictions for a shuffled generator are compared with its `classes`, which are in the order of the files.
 
     `flow_from_directory` shuffles unless told not to. Predictions come in the shuffled order, `classes` does not: the comparison is
@@ -156,9 +152,7 @@ class KerasShuffledPredictions(StaticRule):
     Make the test generator with `shuffle=False`.
     """
 
-    code = "S825"
     needs = "keras"
-    cause = "PRE-WRONG-STEP"
     message = (
         "The predictions are in shuffled order, `classes` is not; create the generator with shuffle=False."
     )
@@ -230,8 +224,7 @@ def build(units=32):
 """
 
 
-@register
-class KerasModelRebuilt(StaticRule):
+class KerasModelRebuilt(StaticRule, code="S826", cause="ARC-INIT-MULTI"):
     """A loop over epochs makes a new model in each round and fits it for one epoch.
 
     Each round throws away what the one before has learnt; after the loop the model has seen one epoch. Memory grows as well.
@@ -239,9 +232,7 @@ class KerasModelRebuilt(StaticRule):
     Make the model before the loop, or call `fit` once with `epochs=…`.
     """
 
-    code = "S826"
     needs = "keras"
-    cause = "ARC-INIT-MULTI"
     message = (
         "Each iteration creates a new model and loses what was learned; create the model before the loop."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.keras import CUT_OFF
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, resolved
@@ -27,8 +27,7 @@ from netmend.vocabulary.finding import Finding, Fix
 LOGITS_HEAD = "import keras\nfrom keras import layers\n\n"
 
 
-@register
-class KerasActivationBeforeLogitsLoss(StaticRule):
+class KerasActivationBeforeLogitsLoss(StaticRule, code="S801", cause="LYR-SOFTMAX-EXTRA"):
     """The model ends in softmax or sigmoid, and the loss is told `from_logits=True`.
 
     The loss then applies softmax or sigmoid a second time. Gradients flatten, training is slow and ends worse; nothing crashes.
@@ -36,9 +35,7 @@ class KerasActivationBeforeLogitsLoss(StaticRule):
     Drop the activation of the last layer, or leave `from_logits` at False.
     """
 
-    code = "S801"
     needs = "keras"
-    cause = "LYR-SOFTMAX-EXTRA"
     message = "The model already applies {}, and from_logits=True makes the loss apply it again; drop one of the two."
     triggers = ("from_logits", "CategoricalCrossentropy(True", "BinaryCrossentropy(True")
 
@@ -85,8 +82,7 @@ class KerasActivationBeforeLogitsLoss(StaticRule):
                 )
 
 
-@register
-class KerasProbabilitiesMissing(StaticRule):
+class KerasProbabilitiesMissing(StaticRule, code="S802", cause="LYR-SOFTMAX-MISSING"):
     """A cross-entropy that expects probabilities is given a last layer without softmax or sigmoid.
 
     Raw scores are clipped to [0, 1] (or only rescaled) and their logarithm taken: the loss is large or constant, gradients vanish,
@@ -95,9 +91,7 @@ class KerasProbabilitiesMissing(StaticRule):
     Give the last layer `activation="softmax"` (`"sigmoid"` for binary), or leave it linear and use the loss with `from_logits=True`.
     """
 
-    code = "S802"
     needs = "keras"
-    cause = "LYR-SOFTMAX-MISSING"
     message = 'The loss expects probabilities; give the last layer activation="{}", or use the loss with from_logits=True.'
     triggers = ("crossentropy", "Crossentropy", ".compile(", "GradientTape(")
 
@@ -159,8 +153,7 @@ class KerasProbabilitiesMissing(StaticRule):
                 yield self.finding(program, event.node, self.message.format(wanted), cause=cause)
 
 
-@register
-class KerasLossAgainstActivation(StaticRule):
+class KerasLossAgainstActivation(StaticRule, code="S803", cause="LOS-SELECT"):
     """The loss and the last activation belong to different tasks: binary cross-entropy on softmax, categorical on sigmoid or one unit.
 
     Binary cross-entropy on a softmax over several classes treats each class alone, and "accuracy" then counts single entries: it
@@ -170,9 +163,7 @@ class KerasLossAgainstActivation(StaticRule):
     One of several classes: softmax with categorical cross-entropy. Two classes or several labels at once: sigmoid with binary.
     """
 
-    code = "S803"
     needs = "keras"
-    cause = "LOS-SELECT"
     message = "The loss does not fit the last activation."
     triggers = ("crossentropy", "Crossentropy", ".compile(")
 
@@ -214,8 +205,7 @@ def _conflict(compiled: Compiled) -> str:
     return ""
 
 
-@register
-class KerasSoftmaxOverOne(StaticRule):
+class KerasSoftmaxOverOne(StaticRule, code="S805", cause="ACT-OUT-WRONG"):
     """Softmax is applied to one unit.
 
     Softmax makes the units sum to one; with one unit the output is 1 whatever goes in, and no gradient comes back.
@@ -223,9 +213,7 @@ class KerasSoftmaxOverOne(StaticRule):
     Use `activation="sigmoid"` for two classes, or one unit per class.
     """
 
-    code = "S805"
     needs = "keras"
-    cause = "ACT-OUT-WRONG"
     message = 'Softmax over one unit is always 1; use activation="sigmoid", or one unit per class.'
     triggers = ("softmax",)
     patterns = (r"\bDense\(|\.compile\(",)
@@ -266,8 +254,7 @@ class KerasSoftmaxOverOne(StaticRule):
 BOUNDED_HEAD = "import keras\nfrom keras import layers\n\n(x, y), (x_test, y_test) = keras.datasets.boston_housing.load_data()\n"
 
 
-@register
-class KerasBoundedOutputForAmounts(StaticRule):
+class KerasBoundedOutputForAmounts(StaticRule, code="S806", cause="ACT-OUT-WRONG", preview=True):
     """A regression loss compares amounts, or class numbers, with an output that cannot reach them.
 
     Sigmoid and softmax end at 1, tanh between -1 and 1; house prices of 5 to 50 lie outside, so the output sticks to its bound and
@@ -276,10 +263,7 @@ class KerasBoundedOutputForAmounts(StaticRule):
     Leave the last layer linear for amounts, or scale the targets to the range of the activation. Use a cross-entropy for classes.
     """
 
-    code = "S806"
-    preview = True
     needs = "keras"
-    cause = "ACT-OUT-WRONG"
     message = "{} cannot reach these targets; leave the last layer linear or scale the targets."
     triggers = ("housing", "mnist", "cifar", ".fit(")
 
@@ -322,8 +306,7 @@ class KerasBoundedOutputForAmounts(StaticRule):
 FEW_HEAD = "import keras\nfrom keras import layers\n\n(x, y), (x_test, y_test) = keras.datasets.mnist.load_data()\nx = x / 255.0\n"
 
 
-@register
-class KerasTooFewOutputs(StaticRule):
+class KerasTooFewOutputs(StaticRule, code="S824", cause="LYR-OUT-SHAPE"):
     """The model has fewer outputs than the data set has classes.
 
     Labels beyond the last output stop `fit` or give NaN; with one sigmoid all classes but the first are asked to be "1".
@@ -331,9 +314,7 @@ class KerasTooFewOutputs(StaticRule):
     Give the last layer one unit per class: 10 for MNIST and CIFAR-10, 100 for CIFAR-100.
     """
 
-    code = "S824"
     needs = "keras"
-    cause = "LYR-OUT-SHAPE"
     message = "{} has {} classes, the model {} output(s); give the last layer {} units."
     triggers = ("mnist", "cifar", ".fit(")
 

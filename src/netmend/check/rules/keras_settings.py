@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.keras import USUAL_RATES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Value, constant, resolved
@@ -16,8 +16,7 @@ from netmend.vocabulary.finding import Finding
 ACCURACY_HEAD = "import keras\nfrom keras import layers\n\n"
 
 
-@register
-class KerasAccuracyOfAmounts(StaticRule):
+class KerasAccuracyOfAmounts(StaticRule, code="S807", cause="VAL-METRIC"):
     """A model with a regression loss and a linear output is measured by accuracy.
 
     Accuracy asks whether an output is the right class; of amounts it shows near 0 however good the model is.
@@ -26,9 +25,7 @@ class KerasAccuracyOfAmounts(StaticRule):
     Use `metrics=["mae"]` or another distance. For classes use a cross-entropy with softmax or sigmoid.
     """
 
-    code = "S807"
     needs = "keras"
-    cause = "VAL-METRIC"
     message = 'Accuracy is meaningless for regression; use metrics=["mae"].'
     triggers = ("accuracy", '"acc"', "'acc'", ".compile(")
 
@@ -84,8 +81,7 @@ def _is_idle(program: Program, compiled: Compiled) -> bool:
     )
 
 
-@register
-class KerasRateTooHigh(StaticRule):
+class KerasRateTooHigh(StaticRule, code="S818", cause="HYP-LR-HIGH"):
     """The learning rate of a Keras optimizer is so high, or so wrong, that nothing can be learnt with it.
 
     Adam and its kin move each weight by about the learning rate in each step; a rate of 1 replaces weights of size 0.05 by noise.
@@ -94,9 +90,7 @@ class KerasRateTooHigh(StaticRule):
     Begin at the default: 0.001 for Adam and RMSprop, 0.01 for SGD.
     """
 
-    code = "S818"
     needs = "keras"
-    cause = "HYP-LR-HIGH"
     message = "A learning rate of {} cannot work for {}; start with {}."
     triggers = ("keras", "Adam(", "AdamW(", "Nadam(", "Adamax(", "RMSprop(", "SGD(", "Adagrad(", "Lion(")
 
@@ -133,8 +127,7 @@ class KerasRateTooHigh(StaticRule):
                 yield self.finding(program, event.node, self.message.format(rate, name, default), cause=cause)
 
 
-@register
-class KerasUnusualSetting(StaticRule):
+class KerasUnusualSetting(StaticRule, code="S819", cause="HYP-LR-HIGH", advisory=True):
     """A learning rate or a dropout rate lies outside of what is usual.
 
     It may be right for this model; more often a digit is wrong, or the rate to keep was given where Keras wants the rate to drop.
@@ -142,11 +135,8 @@ class KerasUnusualSetting(StaticRule):
     Compare with the default (0.001 for Adam, 0.01 for SGD; dropout of 0.2 to 0.5) and keep it if the unusual value does better.
     """
 
-    code = "S819"
     needs = "keras"
-    cause = "HYP-LR-HIGH"
     message = "A learning rate of {} is unusual for {} (usual: {} to {})."
-    advisory = True
     triggers = ("keras", "Adam(", "AdamW(", "Nadam(", "Adamax(", "RMSprop(", "SGD(", "Dropout(")
 
     GOOD = (
@@ -185,8 +175,7 @@ MONITOR_HEAD = (
 )
 
 
-@register
-class KerasMonitorNeverSeen(StaticRule):
+class KerasMonitorNeverSeen(StaticRule, code="S823", cause="VAL-SET-MISSING"):
     """A callback watches a validation value, and `fit` has no validation data.
 
     `val_loss` then never appears: early stopping does not stop, the best model is never saved, the rate is never lowered. A warning
@@ -195,9 +184,7 @@ class KerasMonitorNeverSeen(StaticRule):
     Give `validation_split=0.1` or `validation_data`, or let the callback watch `"loss"`.
     """
 
-    code = "S823"
     needs = "keras"
-    cause = "VAL-SET-MISSING"
     message = "{} watches {}, which does not exist without validation data; give fit() validation_split or validation_data."
     triggers = _CALLBACKS
 

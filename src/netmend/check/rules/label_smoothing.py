@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, resolved
 from netmend.program.meaning.arguments import argument_node
@@ -16,8 +16,7 @@ from netmend.vocabulary.finding import Finding, Fix
 _HEAD = f"{TORCH_F}\nnet = nn.Linear(4, 3)\n"
 
 
-@register
-class LabelsSmoothedAway(StaticRule):
+class LabelsSmoothedAway(StaticRule, code="S240", cause="LOS-SMOOTH"):
     """Labels are smoothed so much that the true class keeps the smaller part of each target.
 
     `label_smoothing` is the share that is taken from the true class and spread over all classes. Above one half, the best answer is
@@ -26,8 +25,6 @@ class LabelsSmoothedAway(StaticRule):
     Smooth by about 0.1, or not at all.
     """
 
-    code = "S240"
-    cause = "LOS-SMOOTH"
     message = "label_smoothing={0:g} leaves the true class less than half of its target; 0.1 is usual."
     triggers = ("label_smoothing",)
 

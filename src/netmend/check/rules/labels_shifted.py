@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Finding
@@ -15,8 +15,7 @@ _DRAWS = ("randperm", "permutation")
 _Sum = dict[str, int]
 
 
-@register
-class LabelsShifted(StaticRule):
+class LabelsShifted(StaticRule, code="S530", cause="HYP-BATCH-IMPL"):
     """A batch takes its labels from other rows than its inputs: `x[i : i + n]` with `y[i + 1 : i + n + 1]`.
 
     The rows were put into a random order together, so a neighbour's label has nothing to do with the input. The network can only
@@ -25,8 +24,6 @@ class LabelsShifted(StaticRule):
     Cut inputs and labels with the same bounds.
     """
 
-    code = "S530"
-    cause = "HYP-BATCH-IMPL"
     message = (
         "The labels are taken from other rows than the inputs (shifted by {0}); use the same bounds for both."
     )

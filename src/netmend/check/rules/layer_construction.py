@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -29,8 +29,7 @@ HEAD = "import torch\nfrom torch import nn\n\n"
 _HOLDERS = ("torch.nn.ModuleList", "torch.nn.Sequential")
 
 
-@register
-class LayerRepeatedByMultiplication(StaticRule):
+class LayerRepeatedByMultiplication(StaticRule, code="S326", cause="ARC-STRUCT-SUBOPT"):
     """A list with one layer is multiplied: `[nn.Linear(8, 8)] * 3`.
 
     That makes one layer and three references to it: all "copies" share their weights, so the network is as deep as written but has the
@@ -39,8 +38,6 @@ class LayerRepeatedByMultiplication(StaticRule):
     Make each of them: `[nn.Linear(8, 8) for _ in range(3)]`. If sharing is meant, call the one layer several times.
     """
 
-    code = "S326"
-    cause = "ARC-STRUCT-SUBOPT"
     message = "Every entry of this list is the same layer with shared weights; create a new one each time: [… for _ in range(n)]."
     triggers = ("] *", "]*", "* [", "*[")
     patterns = (
@@ -109,8 +106,7 @@ class Net(nn.Module):
 )
 
 
-@register
-class ContainerMisused(StaticRule):
+class ContainerMisused(StaticRule, code="S327", cause="API-USAGE"):
     """A `ModuleList` is called like a layer, or `Sequential` is given a list.
 
     `nn.ModuleList` and `nn.ModuleDict` only hold layers, they cannot be called. `nn.Sequential` takes the layers one by one; a list
@@ -119,8 +115,6 @@ class ContainerMisused(StaticRule):
     Loop over the list, or use `nn.Sequential(*layers)`.
     """
 
-    code = "S327"
-    cause = "API-USAGE"
     message = "nn.Sequential takes layers one by one, not a list; write nn.Sequential(*layers)."
     triggers = ("ModuleList", "ModuleDict", "Sequential(")
     patterns = (r"Sequential\(\s*(?:\[|\w+\s*\))", LITERAL_LAYERS)
@@ -203,8 +197,7 @@ _WORDS = "|".join(sorted(_NO_OPTIONS | _OTHERS))
 _NAMES = tuple(f"torch.nn.{name}" for name in sorted(_NO_OPTIONS | _OTHERS))
 
 
-@register
-class LayerMadeOfTensor(StaticRule):
+class LayerMadeOfTensor(StaticRule, code="S328", cause="API-USAGE"):
     """A layer is made with the tensor as its option, instead of being called with it: `nn.ReLU(x)`.
 
     `nn.ReLU` is a class: `nn.ReLU(x)` makes a layer (and takes x for `inplace`), it computes nothing. The next line gets a layer where
@@ -213,8 +206,6 @@ class LayerMadeOfTensor(StaticRule):
     Write `nn.ReLU()(x)` or `F.relu(x)`.
     """
 
-    code = "S328"
-    cause = "API-USAGE"
     message = "nn.{name}(x) creates a layer and computes nothing; write nn.{name}(…)(x) or use the function."
     triggers = tuple(f"{name}(" for name in sorted(_NO_OPTIONS | _OTHERS))
     patterns = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.meaning.literal_layers import LITERAL_LAYERS
 from netmend.program.meaning.misfits import FLATTEN, KERNEL, NORM, WIDTH, misfits
@@ -38,8 +38,7 @@ class Tagger(nn.Module):
 """
 
 
-@register
-class LayerWidthsDiffer(StaticRule):
+class LayerWidthsDiffer(StaticRule, code="S308", cause="LYR-DIM-MISMATCH"):
     """A layer is made for another number of features or channels than reach it.
 
     The first call of the model stops with a shape error; with `view(-1, n)` the number of rows changes instead and the error shows
@@ -48,8 +47,6 @@ class LayerWidthsDiffer(StaticRule):
     Make the layer's input width what the layer before gives, or print the shape before it and use that.
     """
 
-    code = "S308"
-    cause = "LYR-DIM-MISMATCH"
     message = "The layer's input width does not match its input."
     triggers = ("nn.Linear(", "Linear(", "nn.Conv", "Conv1d(", "Conv2d(", "nn.LSTM(", "nn.GRU(", ".backward(")
     patterns = (LITERAL_LAYERS,)
@@ -105,8 +102,7 @@ class Net(nn.Module):
 """
 
 
-@register
-class FlattenMissingBeforeLinear(StaticRule):
+class FlattenMissingBeforeLinear(StaticRule, code="S309", cause="LYR-FLATTEN-MISSING"):
     """The feature map of a 2-d or 3-d convolution reaches a linear layer with all its axes.
 
     `nn.Linear` works on the last axis, the width of the picture. The call stops with a shape error, or, when the width happens to
@@ -115,8 +111,6 @@ class FlattenMissingBeforeLinear(StaticRule):
     Flatten behind the last pooling: `x = torch.flatten(x, 1)`, or average over the picture: `x.mean((2, 3))`.
     """
 
-    code = "S309"
-    cause = "LYR-FLATTEN-MISSING"
     message = "The feature map of a convolution reaches this Linear layer; flatten it first."
     triggers = ("nn.Conv2d", "nn.Conv3d", "Conv2d(", "Conv3d(")
     patterns = (LITERAL_LAYERS,)
@@ -160,8 +154,7 @@ class Net(nn.Module):
 )
 
 
-@register
-class LayerOfWrongDimension(StaticRule):
+class LayerOfWrongDimension(StaticRule, code="S310", cause="INP-LAYER-SHAPE"):
     """Batch norm or dropout is made for another number of axes than reach it.
 
     `BatchNorm1d` takes vectors and sequences, `BatchNorm2d` pictures; with the other kind the first call stops. `Dropout2d` behind a
@@ -170,8 +163,6 @@ class LayerOfWrongDimension(StaticRule):
     Use the kind that fits the layer before: `BatchNorm2d` behind `Conv2d`, `BatchNorm1d` and `Dropout` behind `Linear`.
     """
 
-    code = "S310"
-    cause = "INP-LAYER-SHAPE"
     message = "The layer expects a different number of axes."
     triggers = ("BatchNorm", "Dropout2d")
     patterns = (LITERAL_LAYERS,)
@@ -208,8 +199,7 @@ net = nn.Sequential(
 """
 
 
-@register
-class KernelLargerThanInput(StaticRule):
+class KernelLargerThanInput(StaticRule, code="S330", cause="LYR-FILTER"):
     """A kernel or pooling window is larger than what is left of the picture.
 
     Each unpadded convolution and each pooling shrinks the picture; with constant sizes it can be counted that nothing is left. The
@@ -218,8 +208,6 @@ class KernelLargerThanInput(StaticRule):
     Pad the convolutions (`padding=1` for a kernel of 3), pool less often, or use larger pictures.
     """
 
-    code = "S330"
-    cause = "LYR-FILTER"
     message = "The kernel is larger than the feature map it gets."
     triggers = ("nn.Conv", "Pool", "_pool", "Conv2d(", "Conv1d(")
     patterns = (LITERAL_LAYERS,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.operations import COPIES, FLOATS, VIEWS
 from netmend.program.engine.history import AUGMENT, STORE, Event
 from netmend.program.engine.program import Program
@@ -37,8 +37,7 @@ _CHANGES = frozenset(
 )
 
 
-@register
-class ParameterMadeIntoTensor(StaticRule):
+class ParameterMadeIntoTensor(StaticRule, code="S314", cause="ARC-INIT-MODEL"):
     """What is stored in a module is computed from an `nn.Parameter`, so it is none itself.
 
     `nn.Parameter(...).to(device)`, `.cuda()`, `.view(...)` or `* 0.1` give an ordinary tensor that depends on a parameter nobody keeps:
@@ -47,8 +46,6 @@ class ParameterMadeIntoTensor(StaticRule):
     Do it inside: `nn.Parameter(torch.randn(3, device=device) * 0.1)`; move the whole model with `model.to(device)`.
     """
 
-    code = "S314"
-    cause = "ARC-INIT-MODEL"
     message = "The result is an ordinary tensor, not an nn.Parameter, and is not registered; do this inside nn.Parameter(…)."
     triggers = ("Parameter(",)
     patterns = (
@@ -147,8 +144,7 @@ _IN_PLACE = (
 )  # fmt: skip
 
 
-@register
-class LeafChangedInPlace(StaticRule):
+class LeafChangedInPlace(StaticRule, code="S316", cause="API-USAGE"):
     """A tensor or parameter that wants gradients is changed in place while gradients are recorded.
 
     PyTorch refuses: "a leaf Variable that requires grad is being used in an in-place operation". Written as `w = w - lr * w.grad` it
@@ -157,8 +153,6 @@ class LeafChangedInPlace(StaticRule):
     Change weights under `with torch.no_grad():`, or use an optimiser.
     """
 
-    code = "S316"
-    cause = "API-USAGE"
     message = "A tensor that requires gradients is changed in place here; do it under torch.no_grad()."
     triggers = (
         "requires_grad",
@@ -279,8 +273,7 @@ _NEW = frozenset(
 )
 
 
-@register
-class OptimisedTensorIsNoLeaf(StaticRule):
+class OptimisedTensorIsNoLeaf(StaticRule, code="S418", cause="OPT-PARAMS"):
     """An optimiser gets a tensor that was computed from the one that requires gradients: `torch.zeros(…, requires_grad=True).to(device)`.
 
     The move, the reshaping or the arithmetic makes a new tensor. The optimiser refuses it ("can't optimize a non-leaf Tensor"), and
@@ -289,8 +282,6 @@ class OptimisedTensorIsNoLeaf(StaticRule):
     Make it where it shall be, or switch gradients on at the end: `torch.zeros(…, device=device, requires_grad=True)`.
     """
 
-    code = "S418"
-    cause = "OPT-PARAMS"
     message = "This is not the tensor that requires gradients but one computed from it; write requires_grad=True last: torch.zeros(..., device=device, requires_grad=True)."
     triggers = ("requires_grad",)
     patterns = (r"requires_grad(?:=True|_\(\s*(?:True)?\s*\))\s*\)?\s*[.*+/-]",)

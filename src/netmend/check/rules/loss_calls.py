@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.losses import LOSS_FUNCTIONS
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
@@ -41,8 +41,7 @@ criterion = nn.CrossEntropyLoss()
 _KINDS = ("cross_entropy", "nll", "bce", "bce_logits")
 
 
-@register
-class ArgumentsOfLossSwapped(StaticRule):
+class ArgumentsOfLossSwapped(StaticRule, code="S211", cause="API-USAGE"):
     """The loss is called with the target first and the prediction second.
 
     Losses take `(prediction, target)`. Swapped, cross-entropy fails with a type or size error, and the binary losses run and compute
@@ -51,8 +50,6 @@ class ArgumentsOfLossSwapped(StaticRule):
     Write `loss(prediction, target)`.
     """
 
-    code = "S211"
-    cause = "API-USAGE"
     message = "The target comes first here; losses take (prediction, target)."
     triggers = ("CrossEntropyLoss", "cross_entropy", "NLLLoss", "nll_loss", "BCELoss", "BCEWithLogitsLoss")
 
@@ -107,8 +104,7 @@ CLASS_HEAD = "import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 3)\n"
 _CLASSES = tuple(LOSS_FUNCTIONS)
 
 
-@register
-class LossClassCalled(StaticRule):
+class LossClassCalled(StaticRule, code="S214", cause="API-USAGE"):
     """A loss class is called with prediction and target, as if it were the loss function.
 
     `nn.CrossEntropyLoss(out, y)` makes a loss object and takes the prediction for the class weights; nothing is computed, and the next
@@ -117,8 +113,6 @@ class LossClassCalled(StaticRule):
     Make the object first and call it: `nn.CrossEntropyLoss()(out, y)`, or use the function `F.cross_entropy(out, y)`.
     """
 
-    code = "S214"
-    cause = "API-USAGE"
     message = (
         "nn.{0}(prediction, target) creates a loss and computes nothing; write nn.{0}()(prediction, target)."
     )
@@ -169,8 +163,7 @@ criterion = nn.CrossEntropyLoss(reduction="none")
 """
 
 
-@register
-class UnreducedLossBackward(StaticRule):
+class UnreducedLossBackward(StaticRule, code="S215", cause="LOS-CALC"):
     """backward() is called on a loss made with reduction="none", which has one value per sample.
 
     `backward()` without arguments needs a single number and stops with "grad can be implicitly created only for scalar outputs".
@@ -178,8 +171,6 @@ class UnreducedLossBackward(StaticRule):
     Reduce it first: `loss.mean().backward()`, after weighting or masking it.
     """
 
-    code = "S215"
-    cause = "LOS-CALC"
     message = 'This loss has reduction="none", one value per sample; average it before backward(): loss.mean().backward().'
     triggers = ('reduction="none"', "reduction='none'", "reduce=False")
 
@@ -241,8 +232,7 @@ _LONGEST = 30  # signs of an expression that the message repeats
 _CRITERION = re.compile(r"criterion|loss_f|loss_func|objective", re.IGNORECASE)
 
 
-@register
-class ScalarLossIndexed(StaticRule):
+class ScalarLossIndexed(StaticRule, code="S731", cause="API-DEPRECATED"):
     """The number is taken out of a loss by an index: `loss.data[0]`.
 
     A loss has no axis. Since PyTorch 0.5 this raises "invalid index of a 0-dim tensor", after the first step has already been made.
@@ -250,8 +240,6 @@ class ScalarLossIndexed(StaticRule):
     Write `loss.item()`.
     """
 
-    code = "S731"
-    cause = "API-DEPRECATED"
     message = "A single number has no axis to index, so this raises IndexError; write {}.item()."
     triggers = ("[0]",)
     patterns = (r"\.data\[0\]",)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
@@ -182,8 +182,7 @@ def train(model, loader, optimizer, args):
 """
 
 
-@register
-class LossMaximised(StaticRule):
+class LossMaximised(StaticRule, code="S217", cause="LOS-CALC"):
     """The optimiser is given a loss with the wrong sign, and makes the model worse with every step.
 
     Seen are: minus an ordinary loss of the model's own prediction against the labels; a log-likelihood without its minus; a hinge
@@ -194,8 +193,6 @@ class LossMaximised(StaticRule):
     Optimisers minimise: give them the loss, or minus the log-likelihood.
     """
 
-    code = "S217"
-    cause = "LOS-CALC"
     message = "This loss is minimised with the wrong sign: {}."
     triggers = (".backward(",)
 

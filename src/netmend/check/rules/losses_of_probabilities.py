@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import constant
 from netmend.program.meaning.heads import heads, loss_uses, made_by, where
@@ -37,8 +37,7 @@ _UNBOUNDED = LINEAR_MAPS | {
 _THROUGH = LAYOUT | {"clamp", "dropout"}
 
 
-@register
-class BinaryLossOnScores(StaticRule):
+class BinaryLossOnScores(StaticRule, code="S206", cause="ACT-OUT-MISSING"):
     """BCELoss is given raw scores: no sigmoid stands between the last layer and the loss.
 
     `BCELoss` takes logarithms of its input and needs probabilities. Scores outside 0…1 stop the program with an error; clamped into
@@ -47,8 +46,6 @@ class BinaryLossOnScores(StaticRule):
     Use `BCEWithLogitsLoss`, which applies sigmoid itself, or put a sigmoid behind the last layer.
     """
 
-    code = "S206"
-    cause = "ACT-OUT-MISSING"
     message = "BCELoss gets the raw output of {}, not probabilities; use BCEWithLogitsLoss or apply sigmoid."
     triggers = ("BCELoss", "binary_cross_entropy(")
 
@@ -99,8 +96,7 @@ nll = nn.NLLLoss()
 """
 
 
-@register
-class LikelihoodOfProbabilities(StaticRule):
+class LikelihoodOfProbabilities(StaticRule, code="S207", cause="LOS-CALC"):
     """NLLLoss is given probabilities (softmax or sigmoid), but expects their logarithms.
 
     The loss then is minus the probability itself: it starts below zero, cannot pass -1, and its gradient vanishes for the samples that are
@@ -109,8 +105,6 @@ class LikelihoodOfProbabilities(StaticRule):
     Use log_softmax before `NLLLoss`, or `CrossEntropyLoss` on raw scores.
     """
 
-    code = "S207"
-    cause = "LOS-CALC"
     message = "NLLLoss gets {}, but needs log-probabilities; use log_softmax, or cross-entropy on raw logits."
     triggers = ("NLLLoss", "nll_loss")
 
@@ -155,8 +149,7 @@ nll = nn.NLLLoss()
 _SCORES = LINEAR_MAPS | {"relu", "leaky_relu", "elu", "gelu", "silu", "tanh", "batchnorm1d", "batchnorm2d"}
 
 
-@register
-class LikelihoodOfScores(StaticRule):
+class LikelihoodOfScores(StaticRule, code="S208", cause="LYR-SOFTMAX-MISSING"):
     """NLLLoss is given raw scores: no log_softmax stands between the last layer and the loss.
 
     `NLLLoss` only picks minus the score of the right class. Without log_softmax nothing holds the scores together: the loss falls without
@@ -165,8 +158,6 @@ class LikelihoodOfScores(StaticRule):
     Use `CrossEntropyLoss` on the raw scores, or apply log_softmax before `NLLLoss`.
     """
 
-    code = "S208"
-    cause = "LYR-SOFTMAX-MISSING"
     message = "NLLLoss gets raw scores; use cross-entropy, or apply log_softmax before it."
     triggers = ("NLLLoss", "nll_loss")
 
@@ -201,8 +192,7 @@ soft = F.softmax(teacher(x), dim=1).detach()
 """
 
 
-@register
-class DivergenceOfProbabilities(StaticRule):
+class DivergenceOfProbabilities(StaticRule, code="S220", cause="LOS-CALC"):
     """kl_div is given probabilities or raw scores as its first argument, but expects log-probabilities.
 
     `kl_div(input, target)` computes `target * (log(target) - input)`. With probabilities the result is no divergence: it can be negative, and
@@ -211,8 +201,6 @@ class DivergenceOfProbabilities(StaticRule):
     Give log_softmax of the student first, softmax of the teacher second.
     """
 
-    code = "S220"
-    cause = "LOS-CALC"
     message = "kl_div needs log-probabilities as its first argument, this is {}; use log_softmax."
     triggers = ("KLDivLoss", "kl_div")
 
@@ -240,8 +228,7 @@ class DivergenceOfProbabilities(StaticRule):
 AVERAGE_HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\nlog_p = F.log_softmax(scores, dim=1)\n"
 
 
-@register
-class DivergenceAveragedOverElements(StaticRule):
+class DivergenceAveragedOverElements(StaticRule, code="S221", cause="LOS-CALC", advisory=True):
     """kl_div is reduced with "mean", which divides by the number of classes too.
 
     The divergence of a sample is the sum over its classes. `reduction="mean"` (the default) divides by batch size times classes, so the value
@@ -250,10 +237,7 @@ class DivergenceAveragedOverElements(StaticRule):
     Use `reduction="batchmean"`.
     """
 
-    code = "S221"
-    cause = "LOS-CALC"
     message = 'kl_div with reduction="mean" also divides by the number of classes; use reduction="batchmean".'
-    advisory = True
     triggers = ("KLDivLoss", "kl_div")
 
     GOOD = (

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE, Body, Event, Loop, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Instance, Param, Value, constant, resolved
@@ -39,8 +39,7 @@ STEP = "opt.zero_grad()\n{0}net(x).mean().backward()\n{0}opt.step()\n"
 MAKE = "net = Net()\n{0}opt = torch.optim.Adam(net.parameters())\n"
 
 
-@register
-class ModelMadeInTrainingLoop(StaticRule):
+class ModelMadeInTrainingLoop(StaticRule, code="S123", cause="ARC-INIT-MULTI"):
     """The model that a loop trains is made anew in each epoch or at each batch.
 
     What was learnt so far is thrown away with the old model: the loss starts again at its first value in every epoch, and at the end
@@ -49,8 +48,6 @@ class ModelMadeInTrainingLoop(StaticRule):
     Make model and optimiser once, before the loop.
     """
 
-    code = "S123"
-    cause = "ARC-INIT-MULTI"
     message = "The model is created again in each iteration of the training loop and loses what it learned; create it before the loop."
     triggers = (".backward(",)
 
@@ -120,8 +117,7 @@ from torch import nn, optim
 STATELESS = frozenset(("SGD", "ASGD", "LBFGS"))
 
 
-@register
-class OptimizerMadeInTrainingLoop(StaticRule):
+class OptimizerMadeInTrainingLoop(StaticRule, code="S124", cause="OPT-PARAMS"):
     """The optimiser is made anew in each epoch or at each batch while the model goes on.
 
     Momentum and the running averages of Adam are lost each time: at each batch Adam then makes steps of full size in the direction of
@@ -130,8 +126,6 @@ class OptimizerMadeInTrainingLoop(StaticRule):
     Make the optimiser once, before the loop; to change the rate, use a scheduler or `param_groups`.
     """
 
-    code = "S124"
-    cause = "OPT-PARAMS"
     message = "The optimiser is created again in each iteration of the training loop and loses its momentum and averages; create it before the loop."
     triggers = (".backward(",)
 
@@ -197,8 +191,7 @@ INIT = "    def __init__(self):\n        super().__init__()\n        self.fc = n
 _NEW_EACH_TIME = RANDOM | BATCH_NORMS
 
 
-@register
-class LayerMadeInForward(StaticRule):
+class LayerMadeInForward(StaticRule, code="S303", cause="ARC-INIT-MULTI"):
     """A layer with weights is made inside `forward`.
 
     Every call makes a new layer with new random weights. They are not registered with the module, no optimiser holds them, and what
@@ -207,8 +200,6 @@ class LayerMadeInForward(StaticRule):
     Make the layer in `__init__` (`self.fc2 = nn.Linear(…)`) and call it in `forward`.
     """
 
-    code = "S303"
-    cause = "ARC-INIT-MULTI"
     message = "This layer gets new random weights on every call of forward; create it in __init__."
     triggers = ("def forward",)
     patterns = (

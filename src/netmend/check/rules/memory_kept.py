@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import AUGMENT, STORE, Event, Loop, always, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Collection, Const, Operation, Value, constant, resolved
@@ -66,8 +66,7 @@ print(validate(nn.Linear(4, 3), loader, nn.MSELoss()))
 """
 
 
-@register
-class LossKeptWithGraph(StaticRule):
+class LossKeptWithGraph(StaticRule, code="S115", cause="TRN-MEM"):
     """A loss is added up or collected as a tensor, so the graph of every batch stays in memory.
 
     The sum or the list holds on to everything the loss was computed from. Memory grows with each batch until it runs out, often
@@ -76,8 +75,6 @@ class LossKeptWithGraph(StaticRule):
     Keep the number: `total += loss.item()`, or the bare tensor: `loss.detach()`.
     """
 
-    code = "S115"
-    cause = "TRN-MEM"
     message = "The loss is kept together with its graph, so memory grows with every batch; keep loss.item() or loss.detach()."
     triggers = (".backward(", ".eval(")
 
@@ -208,8 +205,7 @@ RETAINED_FUNCTION = (
 )
 
 
-@register
-class GraphRetainedInLoop(StaticRule):
+class GraphRetainedInLoop(StaticRule, code="S120", cause="TRN-MEM", advisory=True):
     """backward(retain_graph=True) is called in a loop that differentiates each graph only once.
 
     Keeping the graph costs memory until the next round. Most often it was added to silence "Trying to backward through the graph a
@@ -219,10 +215,7 @@ class GraphRetainedInLoop(StaticRule):
     Take `retain_graph=True` out; if the error comes back, detach what is carried over.
     """
 
-    code = "S120"
-    cause = "TRN-MEM"
     message = "The graph is kept although it is used only once per iteration; remove retain_graph=True and detach the state carried over."
-    advisory = True
     triggers = ("retain_graph",)
 
     GOOD = (
@@ -269,8 +262,7 @@ class GraphRetainedInLoop(StaticRule):
         return Fix("Remove retain_graph=True", edits, UNSAFE) if edits else None
 
 
-@register
-class AnomalyDetectionLeftOn(StaticRule):
+class AnomalyDetectionLeftOn(StaticRule, code="S715", cause="API-USAGE", advisory=True):
     """Autograd's anomaly detection is switched on for all of the program.
 
     It records a stack trace for each operation and looks for NaN in each gradient; a step takes several times as long.
@@ -278,10 +270,7 @@ class AnomalyDetectionLeftOn(StaticRule):
     Switch it on while looking for a NaN, by an option of the program, and leave it off otherwise.
     """
 
-    code = "S715"
-    cause = "API-USAGE"
     message = "Anomaly detection stays on and makes each step several times slower; remove it once the NaN is found."
-    advisory = True
     triggers = ("detect_anomaly",)
 
     GOOD = (

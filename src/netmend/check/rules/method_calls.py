@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Either, Function, Instance, Value, resolved
@@ -27,8 +27,7 @@ NET = f"""{TORCH}{NET_CLASS}\
 """
 
 
-@register
-class ForwardCalled(StaticRule):
+class ForwardCalled(StaticRule, code="S703", cause="API-USAGE", advisory=True):
     """`model.forward(x)` is called in place of `model(x)`.
 
     Calling the model runs hooks too: those of `torch.compile`, DDP, FSDP, pruning, spectral norm, and of tools that watch a run.
@@ -37,9 +36,6 @@ class ForwardCalled(StaticRule):
     Call the model: `model(x)`.
     """
 
-    code = "S703"
-    advisory = True
-    cause = "API-USAGE"
     message = "forward() is called directly, which skips every hook; call the model itself: model(x)."
     triggers = (".forward(",)
 
@@ -149,8 +145,7 @@ for x, y in loader:
 """
 
 
-@register
-class MethodNotCalled(StaticRule):
+class MethodNotCalled(StaticRule, code="S707", cause="API-CALL-MISSING"):
     """A method stands alone on a line without brackets: `optimizer.step`.
 
     Python looks the method up and throws it away. Nothing is called: without `step()` the weights stay as they are, without
@@ -159,8 +154,6 @@ class MethodNotCalled(StaticRule):
     Write the brackets: `optimizer.step()`.
     """
 
-    code = "S707"
-    cause = "API-CALL-MISSING"
     message = "The method is named but not called; add the parentheses."
     triggers = tuple(f".{method}{end}" for method in _METHODS for end in _ENDS)
 
@@ -220,8 +213,7 @@ net = nn.Linear(12, 3)
 LOOP = "for x, y in loader:\n    loss = nn.functional.cross_entropy({}, y)\n    loss.backward()\n    optimizer.step()\n    optimizer.zero_grad()\n"
 
 
-@register
-class WrappedModelBypassed(StaticRule):
+class WrappedModelBypassed(StaticRule, code="S709", cause="GPU-PARALLEL"):
     """The training step runs the inner model (`ddp.module(x)`, or the model before it was wrapped), not the wrapper.
 
     `DistributedDataParallel` averages gradients only when its own forward ran. Called past it, every process follows its own
@@ -230,8 +222,6 @@ class WrappedModelBypassed(StaticRule):
     Call the wrapper in training; use `.module` for saving and for evaluation.
     """
 
-    code = "S709"
-    cause = "GPU-PARALLEL"
     message = "The training step bypasses the parallel wrapper, so gradients are not averaged; call the wrapper itself."
     triggers = ("DistributedDataParallel", "FullyShardedDataParallel")
 
@@ -298,8 +288,7 @@ _WRONG = {
 WRONG_HEAD = "import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\noptimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nloss = nn.functional.mse_loss(net(x), y)\n"
 
 
-@register
-class MethodOfWrongObject(StaticRule):
+class MethodOfWrongObject(StaticRule, code="S719", cause="API-USAGE"):
     """A method is called on an object that does not have it: `loss.zero_grad()`, `optimizer.backward()`, `model.step()`.
 
     The program stops with an AttributeError there.
@@ -307,8 +296,6 @@ class MethodOfWrongObject(StaticRule):
     `backward()` belongs to the loss, `step()` and `zero_grad()` to the optimizer, `train()` and `eval()` to the model.
     """
 
-    code = "S719"
-    cause = "API-USAGE"
     message = "The object has no such method."
     triggers = (".zero_grad(", ".step(", ".backward(", ".eval(", ".train(")
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Call,
@@ -60,8 +60,7 @@ _BETTER = (
 )
 
 
-@register
-class AccuracyOnImbalance(StaticRule):
+class AccuracyOnImbalance(StaticRule, code="S603", cause="VAL-METRIC", advisory=True):
     """Classes are weighted because they are unbalanced, and accuracy is the only metric.
 
     With 97 % of one class, always saying that class gives 97 % accuracy. The number looks good while the rare class, the one that
@@ -70,12 +69,9 @@ class AccuracyOnImbalance(StaticRule):
     Report recall and precision of the rare class, F1, balanced accuracy or the confusion matrix as well.
     """
 
-    code = "S603"
-    cause = "VAL-METRIC"
     message = (
         "The classes are unbalanced, so accuracy says little; report recall, F1 or a confusion matrix too."
     )
-    advisory = True
     triggers = ("weight=", "pos_weight", "WeightedRandomSampler")
 
     GOOD = (
@@ -148,8 +144,7 @@ _TRUE = re.compile(
 )
 
 
-@register
-class MetricArgumentsSwapped(StaticRule):
+class MetricArgumentsSwapped(StaticRule, code="S604", cause="VAL-METRIC"):
     """A metric of scikit-learn is given the predictions first and the true labels second.
 
     The order there is `(y_true, y_pred)`. Exchanged, precision becomes recall, a confusion matrix is transposed, R² and ROC AUC
@@ -158,8 +153,6 @@ class MetricArgumentsSwapped(StaticRule):
     Write the true labels first, or name them: `precision_score(y_true=…, y_pred=…)`.
     """
 
-    code = "S604"
-    cause = "VAL-METRIC"
     message = "scikit-learn expects the true labels first, then the predictions; exchange the arguments."
     triggers = tuple(sorted(_ONE_WAY))
 
@@ -258,8 +251,7 @@ _CLASSIFIERS = (
 )
 
 
-@register
-class RankingMetricOnDecisions(StaticRule):
+class RankingMetricOnDecisions(StaticRule, code="S605", cause="VAL-METRIC", preview=True):
     """ROC AUC or average precision is computed from decided classes instead of scores.
 
     These metrics ask how well the scores rank the samples. After `argmax`, `round` or a threshold only two values are left, the
@@ -268,9 +260,6 @@ class RankingMetricOnDecisions(StaticRule):
     Give the probabilities or logits of the positive class.
     """
 
-    code = "S605"
-    preview = True
-    cause = "VAL-METRIC"
     message = (
         "This metric needs scores, but gets predicted classes; pass the probability of the positive class."
     )

@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -47,8 +47,7 @@ _CARE = frozenset(
 )  # fmt: skip
 
 
-@register
-class MissingValuesReachModel(StaticRule):
+class MissingValuesReachModel(StaticRule, code="S534", cause="PRE-MISS-CLEAN"):
     """Data with missing values (NaN) goes into the network: its statistics skip them, but the rows stay.
 
     One NaN in a batch makes the loss NaN, the gradients NaN and with the next step every weight of the network. Training is over
@@ -57,8 +56,6 @@ class MissingValuesReachModel(StaticRule):
     Take the rows out or fill them: `table = table[~np.isnan(table).any(1)]`, or `np.nan_to_num((table - mean) / std)`.
     """
 
-    code = "S534"
-    cause = "PRE-MISS-CLEAN"
     message = "{0}, and the NaN values reach the network; drop these rows or fill them with np.nan_to_num."
     triggers = (
         "nanmean(",

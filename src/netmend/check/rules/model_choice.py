@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Branch, Event, Part
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Element, Operation, Param, Value, resolved
@@ -39,8 +39,7 @@ for epoch in range(9):
 """
 
 
-@register
-class ModelChosenByTestSet(StaticRule):
+class ModelChosenByTestSet(StaticRule, code="S602", cause="VAL-TEST-LEAK", advisory=True):
     """The best checkpoint is chosen by the result on the test set.
 
     Picking the best of many epochs by the test result makes that result too good: it is no longer a test but a part of training.
@@ -48,10 +47,7 @@ class ModelChosenByTestSet(StaticRule):
     Split a validation part off the training set, choose by it, and use the test set once at the end.
     """
 
-    code = "S602"
-    cause = "VAL-TEST-LEAK"
     message = "The checkpoint is chosen by the test set; choose by a validation part of the training data."
-    advisory = True
     triggers = ("train=False", "split=", "load(False)")
 
     GOOD = (
@@ -131,8 +127,7 @@ _TEST = re.compile(r"(^|_)test(_|$|loader|set|data)", re.IGNORECASE)
 _VALIDATION = re.compile(r"(^|_)(val|valid|validation|dev|eval)(_|$|loader|set|data)", re.IGNORECASE)
 
 
-@register
-class ChosenByTestNotValidation(StaticRule):
+class ChosenByTestNotValidation(StaticRule, code="S616", cause="VAL-TEST-LEAK"):
     """The best epoch is chosen by the test set although the function is given a validation set as well.
 
     Choosing the best of many epochs by the test result makes that result too good. The validation set is there for just this and
@@ -141,8 +136,6 @@ class ChosenByTestNotValidation(StaticRule):
     Choose by the validation set, and look at the test set once, at the end.
     """
 
-    code = "S616"
-    cause = "VAL-TEST-LEAK"
     message = "The best state is chosen by {0}, although {1} is available; choose by {1} and keep the test set for the end."
     triggers = ("test_loader", "test_set", "testloader", "test_data", "test_dl")
     needs = "state_dict"

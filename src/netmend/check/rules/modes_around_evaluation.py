@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import EXIT, RETURN, STORE, Event, Loop, before, branches_between
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Value, constant
@@ -57,8 +57,7 @@ def train(model, loader, val_loader, optimizer, loss_fn, epochs):
 """
 
 
-@register
-class TrainModeNotRestored(StaticRule):
+class TrainModeNotRestored(StaticRule, code="S112", cause="LOOP-MODE-TRAIN"):
     """eval() is called in the loop over epochs, and train() is never called again in it.
 
     From the second epoch on, the network is trained in evaluation mode: dropout does nothing, batch norm uses its running
@@ -67,8 +66,6 @@ class TrainModeNotRestored(StaticRule):
     Call `model.train()` at the start of each epoch, before the batch loop.
     """
 
-    code = "S112"
-    cause = "LOOP-MODE-TRAIN"
     message = "The model is switched to eval() here and never back, so training continues in evaluation mode; call train() at the start of each epoch."
     triggers = (".backward(", "optim.")
 
@@ -157,8 +154,7 @@ def accuracy(model, loader):
 """
 
 
-@register
-class NoGradMissing(StaticRule):
+class NoGradMissing(StaticRule, code="S114", cause="LOOP-NO-GRAD", advisory=True):
     """A model in evaluation mode is applied in a loop with gradients switched on.
 
     Each forward pass builds a graph that nobody uses: more memory and time than needed, up to running out of memory with batches
@@ -167,10 +163,7 @@ class NoGradMissing(StaticRule):
     Put the loop under `with torch.no_grad():` or `torch.inference_mode()`.
     """
 
-    code = "S114"
-    cause = "LOOP-NO-GRAD"
     message = "This evaluation builds a graph that is never used; put it under torch.no_grad() or torch.inference_mode()."
-    advisory = True
     triggers = (".eval(",)
 
     GOOD = (
@@ -227,8 +220,7 @@ _MODES = ("torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.a
           "torch.cuda.amp.autocast")  # fmt: skip
 
 
-@register
-class ModeWithoutEffect(StaticRule):
+class ModeWithoutEffect(StaticRule, code="S714", cause="LOOP-NO-GRAD", preview=True):
     """`torch.no_grad()` stands alone on a line, or gradients are switched off for good before training.
 
     `torch.no_grad()`, `inference_mode()` and `autocast()` act inside a `with` or as a decorator; alone they do nothing.
@@ -237,9 +229,6 @@ class ModeWithoutEffect(StaticRule):
     Write `with torch.no_grad():` around the code that it is meant for.
     """
 
-    code = "S714"
-    preview = True
-    cause = "LOOP-NO-GRAD"
     message = "Alone on a line this does nothing; write `with torch.no_grad():` around the code."
     triggers = ("no_grad(", "enable_grad(", "inference_mode(", "autocast(", "set_grad_enabled(")
     patterns = (

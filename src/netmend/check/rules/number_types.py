@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.keras import SAME_NUMBERS
 from netmend.library.losses import LOSSES
 from netmend.program.engine.program import Program
@@ -25,8 +25,7 @@ _KEEP_TYPE = LAYOUT - {"float", "double", "half", "bfloat16", "type", "type_as"}
 INTEGER_HEAD = "import torch\nfrom torch import nn\n\nnet = nn.Linear(2, 2)\nx = torch.randn(4, 2)\n"
 
 
-@register
-class FloatTensorForWholeNumbers(StaticRule):
+class FloatTensorForWholeNumbers(StaticRule, code="S704", cause="INP-TYPE"):
     """`torch.Tensor([0, 1])` makes float32, and the result is used as class ids or indices; or a single number is read as a size.
 
     `torch.Tensor` is the float32 type, not a converter. Class ids and indices must be whole numbers, so the loss, the embedding or
@@ -35,8 +34,6 @@ class FloatTensorForWholeNumbers(StaticRule):
     Use `torch.tensor([0, 1])`, which keeps the type, and `torch.tensor(5.0)` for one number.
     """
 
-    code = "S704"
-    cause = "INP-TYPE"
     message = "torch.Tensor makes float32, but class ids and indices must be integers: torch.tensor([...])."
     triggers = ("torch.Tensor(", "FloatTensor(", "Tensor(")
 
@@ -121,8 +118,7 @@ def _stands_for_a_number(program: Program, node: ast.AST) -> bool:
     return isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mult | ast.Div | ast.Add | ast.Sub)
 
 
-@register
-class TensorOfTensor(StaticRule):
+class TensorOfTensor(StaticRule, code="S716", cause="API-USAGE", advisory=True):
     """`torch.tensor` is given a tensor.
 
     It copies the numbers and cuts the copy off from the graph, with a warning in each call. Where a gradient was meant to flow
@@ -131,12 +127,9 @@ class TensorOfTensor(StaticRule):
     Write `x.detach().clone()` for a copy, `x.to(dtype)` for another type, or use `x` itself.
     """
 
-    code = "S716"
-    cause = "API-USAGE"
     message = (
         "torch.tensor() of a tensor copies it and cuts the graph; write x.detach().clone() or x.to(dtype)."
     )
-    advisory = True
     triggers = ("torch.tensor(", "tensor(")
 
     GOOD = (
@@ -163,8 +156,7 @@ class TensorOfTensor(StaticRule):
 DOUBLE_HEAD = "import numpy as np\nimport torch\nfrom torch import nn\n\nnet = nn.Linear(6, 1)\n"
 
 
-@register
-class DoubleMeetsFloat(StaticRule):
+class DoubleMeetsFloat(StaticRule, code="S722", cause="INP-TENSOR-TYPE"):
     """Numbers of another type than the layer's weights go into it: float64 from numpy, or whole numbers.
 
     numpy makes float64, layers hold float32; `torch.from_numpy` and `torch.tensor` keep what they are given. The layer stops with
@@ -173,8 +165,6 @@ class DoubleMeetsFloat(StaticRule):
     Convert once, where the tensor is made: `torch.from_numpy(rows).float()` or `torch.tensor(rows, dtype=torch.float32)`.
     """
 
-    code = "S722"
-    cause = "INP-TENSOR-TYPE"
     message = "The input is float64, the layer's weights are float32; convert it with .float()."
     triggers = ("from_numpy", "torch.tensor(", "as_tensor", "torch.arange", "torch.randint", "th.tensor(")
     patterns = (
@@ -239,8 +229,7 @@ _KEEPS_ARRAYS = frozenset((*SAME_NUMBERS, "numpy"))
 _WEIGHTS = {loss.layer: loss.weights for loss in LOSSES if loss.weights}
 
 
-@register
-class WrongTypeOfInput(StaticRule):
+class WrongTypeOfInput(StaticRule, code="S729", cause="INP-TYPE"):
     """A layer or loss is given something of a kind that it cannot take.
 
     Layers take tensors, not lists or numpy arrays; an embedding and `one_hot` take whole numbers; binary cross-entropy takes targets as floats and
@@ -249,8 +238,6 @@ class WrongTypeOfInput(StaticRule):
     Convert where the data is made: `torch.as_tensor(rows, dtype=torch.float32)`, `ids.long()`, `targets.float()`.
     """
 
-    code = "S729"
-    cause = "INP-TYPE"
     message = "This has the wrong type."
     triggers = (
         "nn.Embedding(",

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Operation, Value, constant, resolved
 from netmend.program.meaning.gradient_cuts import is_computed
@@ -23,8 +23,7 @@ _SIGMOID = "The logarithm of 1 - sigmoid becomes -inf from a score of 17 on; use
 _REST = "The logarithm of 1 - softmax becomes -inf where a class is sure; keep it away from 0 with clamp(min=1e-7)."
 
 
-@register
-class LogOfSoftmax(StaticRule):
+class LogOfSoftmax(StaticRule, code="S225", cause="LOS-CALC"):
     """The loss takes the logarithm of a softmax, or of one minus a sigmoid, that was computed before.
 
     For scores that are clearly apart softmax and sigmoid round to exactly 0 (or 1): the logarithm is minus infinity, the loss infinite, the
@@ -33,8 +32,6 @@ class LogOfSoftmax(StaticRule):
     Use the joint functions, which stay exact: log_softmax, `F.logsigmoid`, cross-entropy or `BCEWithLogitsLoss` on raw scores.
     """
 
-    code = "S225"
-    cause = "LOS-CALC"
     message = _SOFTMAX
     triggers = (".backward(",)
 
@@ -104,8 +101,7 @@ _CAN_BE_ZERO = frozenset(
 )
 
 
-@register
-class ZeroInLoss(StaticRule):
+class ZeroInLoss(StaticRule, code="S227", cause="LOS-CALC", advisory=True):
     """The loss takes a root or a logarithm of, or divides by, something of the network that can be 0.
 
     The logarithm of 0 is minus infinity, the root has an infinite gradient there, the quotient is infinite: one such sample turns all
@@ -114,10 +110,7 @@ class ZeroInLoss(StaticRule):
     Add a small number first (`torch.sqrt(x + 1e-8)`), or clamp.
     """
 
-    code = "S227"
-    cause = "LOS-CALC"
     message = "{} has no finite gradient at 0; add a small number first, for example 1e-8."
-    advisory = True
     triggers = (".backward(",)
 
     GOOD = (
@@ -177,8 +170,7 @@ _NAMES = ("numpy.nan", "numpy.NaN", "numpy.NAN", "torch.nan", "math.nan")
 _SIGNS = (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)
 
 
-@register
-class ComparedWithNan(StaticRule):
+class ComparedWithNan(StaticRule, code="S713", cause="API-USAGE"):
     """A value is compared with NaN.
 
     NaN is equal to nothing, not even to itself: `loss == float("nan")` is always False, `!=` always True, and `is np.nan` holds only
@@ -188,8 +180,6 @@ class ComparedWithNan(StaticRule):
     Use `math.isnan(x)`, `torch.isnan(x).any()` or `not torch.isfinite(loss)`.
     """
 
-    code = "S713"
-    cause = "API-USAGE"
     message = (
         "Nothing equals NaN, so this comparison always has the same result; use math.isnan or torch.isnan."
     )
@@ -252,8 +242,7 @@ def _is_nan(node: ast.expr, known: dict[str, str]) -> bool:
     return isinstance(node, ast.Name) and known.get(node.id, "") in _NAMES
 
 
-@register
-class ImpreciseNearZero(StaticRule):
+class ImpreciseNearZero(StaticRule, code="S728", cause="LOS-CALC", advisory=True):
     """`torch.log(1 + x)` or `torch.exp(x) - 1` is computed, which loses all digits of a small `x`.
 
     Near zero `1 + x` keeps only the first digits of `x` (none below 6e-8 in float32), so the result and its gradient are rounded away.
@@ -261,10 +250,7 @@ class ImpreciseNearZero(StaticRule):
     Write `torch.log1p(x)` and `torch.expm1(x)`.
     """
 
-    code = "S728"
-    cause = "LOS-CALC"
     message = "Write torch.log1p(x): 1 + x loses the digits of a small x."
-    advisory = True
     triggers = ("log(1", "+ 1)", "+1)", "+ 1.0)", "+ 1.)", ") - 1", ")-1")
     needs = "torch"
     patterns = (r"(?!)",)  # nothing is evaluated

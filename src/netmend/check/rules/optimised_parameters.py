@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE, Event, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Collection, Const, Name, Value, resolved
@@ -51,8 +51,7 @@ Trainer().adapt(10, data)
 """
 
 
-@register
-class OptimiserBeforeLayerReplaced(StaticRule):
+class OptimiserBeforeLayerReplaced(StaticRule, code="S401", cause="OPT-PARAMS"):
     """A layer of the model is replaced or added after the optimiser was built, and that optimiser goes on training.
 
     The optimiser holds the parameters that the model had when it was built. The new layer's parameters are in no optimiser: they
@@ -61,8 +60,6 @@ class OptimiserBeforeLayerReplaced(StaticRule):
     Change the model first, then build the optimiser; or give it the new parameters with `optimizer.add_param_group(...)`.
     """
 
-    code = "S401"
-    cause = "OPT-PARAMS"
     message = "The optimiser was created before this layer and does not train it; create the optimiser once the model is complete."
     triggers = ("optim.", "optim import", "optimizer = ")
 
@@ -142,8 +139,7 @@ DEVICE_HEAD = "import torch\nfrom torch import nn\n\nmodel = nn.Linear(4, 2)\n"
 MADE_OPTIMISER = "optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)\n"
 
 
-@register
-class OptimiserBeforeDevice(StaticRule):
+class OptimiserBeforeDevice(StaticRule, code="S402", cause="OPT-PARAMS", advisory=True):
     """The optimiser is built before the model is moved to its device.
 
     Current torch moves parameters in place, so this works for `.to(device)` and `.cuda()`. It does not for wrappers that make new
@@ -152,12 +148,9 @@ class OptimiserBeforeDevice(StaticRule):
     Move the model first, then build the optimiser.
     """
 
-    code = "S402"
-    cause = "OPT-PARAMS"
     message = (
         "The model is moved after its optimiser was created; move it first, as torch's documentation asks."
     )
-    advisory = True
     triggers = (".to(", ".cuda(", ".xpu(")
 
     GOOD = (
@@ -211,8 +204,7 @@ for x, y in data:
 _EXHAUST = ("list", "tuple", "set", "sum", "sorted", "max", "min", "dict", "any", "all")
 
 
-@register
-class ParametersGeneratorUsedTwice(StaticRule):
+class ParametersGeneratorUsedTwice(StaticRule, code="S404", cause="OPT-PARAMS"):
     """`model.parameters()` is kept in a variable and run through twice; the second time it is empty.
 
     `parameters()`, `filter()` and the like give generators, which can be read once. The optimiser reads all of it; gradient
@@ -221,8 +213,6 @@ class ParametersGeneratorUsedTwice(StaticRule):
     Make a list of it: `params = list(model.parameters())`.
     """
 
-    code = "S404"
-    cause = "OPT-PARAMS"
     message = "These parameters are a generator that is already exhausted, so nothing is left here; keep list(...) of them instead."
     triggers = ("parameters()\n", "filter(", "parameters() if", "chain(")
 
@@ -299,8 +289,7 @@ def _sources(generator: Collection) -> Iterator[Value]:
             yield inner.iterable
 
 
-@register
-class ParametersNotCalled(StaticRule):
+class ParametersNotCalled(StaticRule, code="S411", cause="OPT-PARAMS"):
     """The optimiser is given the method `model.parameters` instead of what it returns.
 
     The program stops with "'method' object is not iterable" as soon as the line is reached.
@@ -308,8 +297,6 @@ class ParametersNotCalled(StaticRule):
     Call it: `model.parameters()`.
     """
 
-    code = "S411"
-    cause = "OPT-PARAMS"
     message = "parameters is a method; call it: parameters()."
     triggers = (".parameters",)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Instance, Name, Value, resolved
 from netmend.program.meaning.models import bare, is_module, new_parameters, parts
@@ -30,8 +30,7 @@ _NONE = "The loss is computed with {0}, but its parameters are in no optimiser, 
 _PARTLY = "The optimisers hold only a part of {0}; the rest keeps its random initial values. Pass all parameters, or freeze the rest."
 
 
-@register
-class OptimiserOfAnotherModel(StaticRule):
+class OptimiserOfAnotherModel(StaticRule, code="S403", cause="OPT-PARAMS"):
     """Parameters of the model that the loss is computed with are in no optimiser.
 
     Gradients reach the model, but the optimiser that steps holds other parameters, so this model keeps its random initial values; what
@@ -40,8 +39,6 @@ class OptimiserOfAnotherModel(StaticRule):
     Give the optimiser the parameters of every model that shall learn; freeze the others or compute them under `no_grad`.
     """
 
-    code = "S403"
-    cause = "OPT-PARAMS"
     message = (
         "The loss is computed with this model, but its parameters are in no optimiser, so it is not trained."
     )

@@ -6,7 +6,7 @@ import ast
 import math
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.optimisers import ADAM_FAMILY
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Collection, Value, resolved
@@ -27,8 +27,7 @@ LOOP = "for x, y in data:\n    opt.zero_grad()\n    net(x).sum().backward()\n   
 PARSER = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--lr', type=float, default={0})\nargs = parser.parse_args()\n"
 
 
-@register
-class LearningRateAbsurd(StaticRule):
+class LearningRateAbsurd(StaticRule, code="S405", cause="HYP-LR-HIGH"):
     """The learning rate is zero, negative, vanishing, or far above what the optimiser can bear.
 
     Adam moves every weight by about the rate in each step, whatever the gradient: with 1 or more the network is destroyed at
@@ -37,8 +36,6 @@ class LearningRateAbsurd(StaticRule):
     Usual values: Adam 1e-4 to 1e-2, SGD 1e-3 to 1, then lower with a schedule.
     """
 
-    code = "S405"
-    cause = "HYP-LR-HIGH"
     message = "This learning rate cannot work."
     triggers = ("optim.", "optim import")
 
@@ -106,8 +103,7 @@ class LearningRateAbsurd(StaticRule):
         return None
 
 
-@register
-class LearningRateUnusual(StaticRule):
+class LearningRateUnusual(StaticRule, code="S406", cause="HYP-LR-HIGH", advisory=True):
     """The learning rate is far from what is usual for this optimiser.
 
     Each family has a range that works for nearly all networks. Outside of it training often stalls or swings, and the cause is
@@ -116,10 +112,7 @@ class LearningRateUnusual(StaticRule):
     Start from the usual value; keep the unusual one if you measured that it is better.
     """
 
-    code = "S406"
-    cause = "HYP-LR-HIGH"
     message = "This learning rate is unusual for its optimiser."
-    advisory = True
     triggers = ("optim.", "optim import")
 
     # Kind: (lowest, usual, highest). From the defaults of torch and the recipes of torchvision, timm and transformers.
@@ -175,8 +168,7 @@ class LearningRateUnusual(StaticRule):
             )
 
 
-@register
-class AdamWithWeightDecay(StaticRule):
+class AdamWithWeightDecay(StaticRule, code="S407", cause="OPT-SELECT", advisory=True):
     """Adam is given a weight decay.
 
     Adam adds the decay to the gradient and then divides by the gradient's size, so weights with large gradients are hardly
@@ -185,10 +177,7 @@ class AdamWithWeightDecay(StaticRule):
     Use `torch.optim.AdamW`; the decay then needs a larger value (0.01 is its default).
     """
 
-    code = "S407"
-    cause = "OPT-SELECT"
     message = "Adam scales weight decay by the gradients; use AdamW."
-    advisory = True
     triggers = ("weight_decay",)
 
     GOOD = (
@@ -223,8 +212,7 @@ def _fix(program: Program, node: ast.AST) -> Fix | None:
     return Fix("Use AdamW", edits, "unsafe") if edits else None
 
 
-@register
-class OptimiserSettingOutOfRange(StaticRule):
+class OptimiserSettingOutOfRange(StaticRule, code="S408", cause="OPT-MOMENTUM"):
     """Momentum, betas, epsilon or weight decay of an optimiser is outside the range in which it can work.
 
     Momentum of 0.999 or more keeps thousands of old gradients and makes the loss swing, unless the rate is a thousand times smaller
@@ -235,8 +223,6 @@ class OptimiserSettingOutOfRange(StaticRule):
     Usual values: momentum 0.9, betas (0.9, 0.999), eps 1e-8, weight decay up to 0.1.
     """
 
-    code = "S408"
-    cause = "OPT-MOMENTUM"
     message = "A setting of this optimiser is out of range."
     triggers = ("optim.", "optim import")
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event, Loop, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value
@@ -37,8 +37,7 @@ def train(g, d, opt_g, opt_d, loader):
 """
 
 
-@register
-class StepBeforeBackward(StaticRule):
+class StepBeforeBackward(StaticRule, code="S105", cause="LOOP-STEP"):
     """step() comes before backward() in each round of the loop.
 
     The step finds no gradients, or those of the previous batch: with `zero_grad()` in between nothing is learnt at all, otherwise
@@ -47,8 +46,6 @@ class StepBeforeBackward(StaticRule):
     Order: `zero_grad()`, forward, loss, `backward()`, `step()`.
     """
 
-    code = "S105"
-    cause = "LOOP-STEP"
     message = (
         "step() runs before backward() has computed this iteration's gradients; call it after backward()."
     )
@@ -108,8 +105,7 @@ def fit(model, loader, loss_fn, epochs):
 """
 
 
-@register
-class StepMissing(StaticRule):
+class StepMissing(StaticRule, code="S106", cause="LOOP-STEP"):
     """The loop computes gradients, an optimiser was made for the model, and its step() is never called.
 
     Gradients are computed and thrown away; the weights stay as they were drawn. The loss only wavers with the batches.
@@ -117,8 +113,6 @@ class StepMissing(StaticRule):
     Call `optimizer.step()` after `backward()`.
     """
 
-    code = "S106"
-    cause = "LOOP-STEP"
     message = (
         "The gradients are never used: this model's optimiser never steps; call step() after backward()."
     )

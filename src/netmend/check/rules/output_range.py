@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Item, Operation, Value, constant, resolved
 from netmend.program.meaning.heads import PLAIN, ends_in, heads, loss_uses, without
@@ -51,8 +51,7 @@ _HARDLY_NEGATIVE = ("gelu", "silu", "elu", "celu", "selu", "mish", "hardswish")
 _LIMITED = ("relu", "relu6", "softplus", "sigmoid", "hard_sigmoid", "softmax")
 
 
-@register
-class OneSidedOutput(StaticRule):
+class OneSidedOutput(StaticRule, code="S209", cause="ACT-OUT-WRONG"):
     """The last activation can give only one side of what the loss or the target needs.
 
     Scores for cross-entropy and BCEWithLogits must be able to go below zero: behind a ReLU no class can be voted down, a probability never
@@ -62,8 +61,6 @@ class OneSidedOutput(StaticRule):
     Let the network end in its linear layer.
     """
 
-    code = "S209"
-    cause = "ACT-OUT-WRONG"
     message = "{} cuts off the scores before {}; end the network with its linear layer."
     triggers = (
         "CrossEntropyLoss",
@@ -192,8 +189,7 @@ _CUT = ("relu", "relu6")
 _TINY = 1e-2  # beside that a zero is still a logarithm far down: `log(relu(x) + 1)` is another matter
 
 
-@register
-class CutScoresIntoLog(StaticRule):
+class CutScoresIntoLog(StaticRule, code="S235", cause="ACT-OUT-WRONG"):
     """Scores behind a ReLU reach the logarithm of a likelihood, as they are or divided by their sum.
 
     Half of the scores are exactly zero at the start. Their logarithm is infinite; with a small number added or a clamp it is finite, but the
@@ -202,8 +198,6 @@ class CutScoresIntoLog(StaticRule):
     Take `F.log_softmax(scores, dim=1)` of the linear layer's scores, without the ReLU and the division.
     """
 
-    code = "S235"
-    cause = "ACT-OUT-WRONG"
     message = "Scores that this {} sets to zero reach a logarithm; use F.log_softmax on the scores of the linear layer."
     triggers = ("log(", ".log")
     patterns = (r"relu|ReLU",)

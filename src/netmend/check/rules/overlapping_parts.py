@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Item, Operation, Value, constant, resolved
@@ -29,8 +29,7 @@ with torch.no_grad():
 """
 
 
-@register
-class OverlappingParts(StaticRule):
+class OverlappingParts(StaticRule, code="S511", cause="VAL-SPLIT"):
     """Training and test part are cut from the same data so that they share rows.
 
     Rows that were trained on are evaluated: the result shows what the network remembers, not what it can do on new data.
@@ -38,8 +37,6 @@ class OverlappingParts(StaticRule):
     Let the second part begin where the first one ends: `x[:800]` and `x[800:]`.
     """
 
-    code = "S511"
-    cause = "VAL-SPLIT"
     message = "These rows are also in the training part; make the parts disjoint."
     triggers = (
         "train_x",

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.operations import COPIES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Item, Operation, Value, constant, resolved
@@ -45,8 +45,7 @@ MEAN = "return self.out(self.emb(ids).mean(dim=1))"
 PADDED = "for texts, y in batches:\n    ids = pad_sequence(texts, batch_first=True)\n"
 
 
-@register
-class MeanOverPadding(StaticRule):
+class MeanOverPadding(StaticRule, code="S344", cause="INP-MASK-MISSING"):
     """Word vectors are averaged over the whole row, padding included.
 
     A short text in a long row becomes mostly the vector of the padding. What it says is diluted by its length, and the same text
@@ -55,8 +54,6 @@ class MeanOverPadding(StaticRule):
     Average over real words only: `(vectors * mask).sum(1) / mask.sum(1)`, or use `nn.EmbeddingBag` with offsets.
     """
 
-    code = "S344"
-    cause = "INP-MASK-MISSING"
     message = "The mean runs over padding too; sum over real tokens with a mask and divide by their number."
     triggers = ("Embedding(",)
     needs = "mean"
@@ -134,8 +131,7 @@ class Net(nn.Module):
 """
 
 
-@register
-class LastStepOfPadding(StaticRule):
+class LastStepOfPadding(StaticRule, code="S345", cause="INP-MASK-MISSING"):
     """The last step is taken of sequences that were unpacked: for all but the longest it is padding.
 
     `pad_packed_sequence` fills short sequences up with zeros. Their last step is a row of zeros, whatever they said, so they all look the
@@ -144,8 +140,6 @@ class LastStepOfPadding(StaticRule):
     Take the last real step: `h[-1]`, the state that the layer returns, or `out[torch.arange(len(out)), lengths - 1]`.
     """
 
-    code = "S345"
-    cause = "INP-MASK-MISSING"
     message = "Of unpacked sequences the last step is padding for all but the longest; use the returned state h[-1]."
     triggers = ("pad_packed_sequence(",)
 
@@ -257,8 +251,7 @@ _KEEPS = frozenset((*COPIES, "bool", "to", "cuda", "detach", "squeeze", "transpo
 _JOINS = frozenset(("torch.cat", "torch.concat", "torch.hstack", "torch.nn.functional.pad"))
 
 
-@register
-class PaddingMaskInverted(StaticRule):
+class PaddingMaskInverted(StaticRule, code="S347", cause="INP-MASK-MISSING"):
     """The mask of padding given to attention is True at the real tokens.
 
     PyTorch's attention layers leave out the positions where `key_padding_mask` is True. A mask that says which tokens are real
@@ -268,8 +261,6 @@ class PaddingMaskInverted(StaticRule):
     Give the mask of the padding: `tokens == PAD`.
     """
 
-    code = "S347"
-    cause = "INP-MASK-MISSING"
     message = "True in this mask means padding to be left out, and it is True at the real tokens; write `== PAD`, or negate it with `~`."
     triggers = ("key_padding_mask",)
     patterns = (r"key_padding_mask\s*=",)

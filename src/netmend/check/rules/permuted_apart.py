@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from itertools import combinations, pairwise
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import RETURN, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Item, Value, resolved
@@ -38,8 +38,7 @@ _SEEDS = (
 )
 
 
-@register
-class PermutedApart(StaticRule):
+class PermutedApart(StaticRule, code="S505", cause="DAT-LABEL"):
     """Inputs and labels are shuffled by two different permutations, or only one of the two is shuffled.
 
     Each input then gets the label of another one. The network can only learn the average label; the loss stays at the level of
@@ -48,8 +47,6 @@ class PermutedApart(StaticRule):
     Draw one permutation and use it for both: `order = rng.permutation(len(X)); X, y = X[order], y[order]`.
     """
 
-    code = "S505"
-    cause = "DAT-LABEL"
     message = (
         "Inputs and labels are shuffled separately, which mixes up the labels; use one permutation for both."
     )

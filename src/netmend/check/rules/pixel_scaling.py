@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Element, Function, Item, Value, constant, resolved
 from netmend.program.meaning.arrays import same_numbers
@@ -37,8 +37,7 @@ MNIST = 'loader = DataLoader(datasets.MNIST("data", transform=transforms.ToTenso
 _WHITE: tuple[object, ...] = (255, 256)
 
 
-@register
-class ScaledTwice(StaticRule):
+class ScaledTwice(StaticRule, code="S506", cause="PRE-WRONG-PIXEL"):
     """`ToTensor` has brought the pixels to 0…1, and they are divided by 255 once more.
 
     The inputs are then all near zero: the network sees almost no signal and learns slowly or not at all; weights trained
@@ -47,8 +46,6 @@ class ScaledTwice(StaticRule):
     Drop the division. `ToTensor` divides images of type uint8 by 255 itself.
     """
 
-    code = "S506"
-    cause = "PRE-WRONG-PIXEL"
     message = "ToTensor has scaled these pixels to 0…1 already; drop the division by 255."
     triggers = ("ToTensor",)
     patterns = (r"/\s*25[56]|ToTensor",)
@@ -175,8 +172,7 @@ def _divided(step: Value) -> ast.AST | None:
 BYTES_HEAD = "import cv2\nimport numpy as np\nimport torch\n\n"
 
 
-@register
-class BytesWrapAround(StaticRule):
+class BytesWrapAround(StaticRule, code="S516", cause="PRE-WRONG-DTYPE"):
     """Images of type uint8 are subtracted from, or standardised values are stored as uint8.
 
     A byte cannot be negative: 10 − 20 becomes 246. Dark and bright pixels are mixed up, and values between −1 and 1 stored as
@@ -185,8 +181,6 @@ class BytesWrapAround(StaticRule):
     Convert first: `image.astype(np.float32) - mean`.
     """
 
-    code = "S516"
-    cause = "PRE-WRONG-DTYPE"
     message = (
         "These are bytes (uint8), so negative results wrap around to large numbers; convert to float32 first."
     )
@@ -269,8 +263,7 @@ for x, y in DataLoader(TensorDataset(images, data.targets), batch_size=64, shuff
 _CONVERSIONS = frozenset(("float", "to", "type", "astype", "tensor", "as_tensor", "from_numpy", "FloatTensor", "Tensor", "float32", "double"))  # fmt: skip
 
 
-@register
-class RawPixels(StaticRule):
+class RawPixels(StaticRule, code="S519", cause="PRE-MISS-NORM"):
     """Pixels from 0 to 255 go into the first layer as they are.
 
     Layers are initialised for inputs of size one. Inputs a hundred times larger saturate or kill the first layer, and the rate
@@ -279,8 +272,6 @@ class RawPixels(StaticRule):
     Divide by 255, or normalise with mean and standard deviation. A batch norm in front does it too.
     """
 
-    code = "S519"
-    cause = "PRE-MISS-NORM"
     message = "Pixels from 0 to 255 reach the first layer unscaled; divide them by 255 here."
     triggers = ("MNIST", "CIFAR", "SVHN", "load_data", "imread", "Image.open", "(0, 255", "(0, 256", "255)")
     patterns = (

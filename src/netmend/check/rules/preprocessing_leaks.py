@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Item, Operation, Value, resolved
@@ -27,8 +27,7 @@ X, y = np.load("x.npy"), np.load("y.npy")
 """
 
 
-@register
-class FittedBeforeSplit(StaticRule):
+class FittedBeforeSplit(StaticRule, code="S503", cause="VAL-TEST-LEAK"):
     """A scaler, decomposition or feature selection is fitted to all data, which is split into training and test after that.
 
     The fit has seen the test rows: their range, mean or even their labels shape the training inputs. The test result is then too
@@ -37,8 +36,6 @@ class FittedBeforeSplit(StaticRule):
     Split first, fit on the training part, and only `transform` the test part.
     """
 
-    code = "S503"
-    cause = "VAL-TEST-LEAK"
     message = "This is fitted to all data before the split, so the test part leaks into training; fit on the training part only."
     triggers = ("train_test_split(", "fit_transform(", "x_train", "X_train", "train_x", "train_data")
     patterns = (r"train_test_split\(|fit_transform\(",)
@@ -144,8 +141,7 @@ TEST_HEAD = "import torch\nfrom sklearn.decomposition import PCA\nfrom sklearn.m
 SPLIT_LINE = "X_train, X_test, y_train, y_test = train_test_split(X, y)\n"
 
 
-@register
-class FittedToTestData(StaticRule):
+class FittedToTestData(StaticRule, code="S504", cause="PRE-TRAIN-TEST-SKEW"):
     """A scaler or decomposition that was fitted to the training data is fitted again, to the test data.
 
     Training and test inputs are then scaled differently, the same number means two things. The result on the test set is wrong,
@@ -154,8 +150,6 @@ class FittedToTestData(StaticRule):
     Use `transform` on the test data.
     """
 
-    code = "S504"
-    cause = "PRE-TRAIN-TEST-SKEW"
     message = (
         "This is fitted again on the test data, so the two parts are scaled differently; use transform here."
     )
@@ -255,8 +249,7 @@ def _words(program: Program, fit: Fit) -> str:
 RESAMPLED_HEAD = "import torch\nfrom imblearn.over_sampling import SMOTE, RandomOverSampler\nfrom imblearn.under_sampling import RandomUnderSampler\nfrom sklearn.model_selection import train_test_split\n\n"
 
 
-@register
-class ResampledBeforeSplit(StaticRule):
+class ResampledBeforeSplit(StaticRule, code="S518", cause="VAL-TEST-LEAK"):
     """Rare classes are filled up with copies or synthetic rows, and only then the data is split.
 
     Copies of one row, or points between two rows, land on both sides of the split. The network is tested on what it was trained
@@ -265,8 +258,6 @@ class ResampledBeforeSplit(StaticRule):
     Split first, then resample the training part only.
     """
 
-    code = "S518"
-    cause = "VAL-TEST-LEAK"
     message = "Rows are duplicated before the split, so copies end up in training and test; split first, resample the training part."
     triggers = ("fit_resample", "fit_sample")
 

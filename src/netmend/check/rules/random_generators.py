@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Function, Instance, Value, resolved
 from netmend.program.meaning.loaders_of_models import LOADER_NAME, dataset_of
@@ -37,8 +37,7 @@ _GENERATORS = (
 )
 
 
-@register
-class GeneratorCopiedToWorkers(StaticRule):
+class GeneratorCopiedToWorkers(StaticRule, code="S509", cause="LOOP-WORKER-SEED"):
     """A dataset keeps its own random generator and is read by several workers.
 
     Each worker gets a copy of the generator in the same state, and in every epoch anew. All workers draw the same "random"
@@ -48,8 +47,6 @@ class GeneratorCopiedToWorkers(StaticRule):
     which is seeded for each worker.
     """
 
-    code = "S509"
-    cause = "LOOP-WORKER-SEED"
     message = "All workers copy this generator and draw the same numbers, every epoch again; seed it in each worker."
     triggers = ("num_workers",)
 
@@ -136,8 +133,7 @@ _SEEDS = (
 )
 
 
-@register
-class SeedOfNumpyMissing(StaticRule):
+class SeedOfNumpyMissing(StaticRule, code="S720", cause="LOOP-SEED", advisory=True):
     """The program seeds torch but draws random numbers with numpy, which nothing seeds.
 
     torch and numpy (and Python's `random`) have generators of their own. Two runs with the same seed then still differ, which
@@ -146,10 +142,7 @@ class SeedOfNumpyMissing(StaticRule):
     Seed all that are used: `np.random.seed(seed)`, or better a generator `np.random.default_rng(seed)`.
     """
 
-    code = "S720"
-    cause = "LOOP-SEED"
     message = "torch is seeded, numpy's generator is not; call np.random.seed(seed) too."
-    advisory = True
     triggers = ("manual_seed",)
 
     GOOD = (

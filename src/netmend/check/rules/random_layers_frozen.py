@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Body, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Instance, Name, Value, resolved
@@ -43,8 +43,7 @@ _LOADS = frozenset(
 _MEANT = re.compile(r"random|reservoir|fixed|echo|esn|elm|fourier|projection|hash|teacher|target|momentum|ema|frozen|lottery|probe", re.IGNORECASE)  # fmt: skip
 
 
-@register
-class RandomLayersFrozen(StaticRule):
+class RandomLayersFrozen(StaticRule, code="S416", cause="LOOP-FREEZE"):
     """Layers are frozen that were never trained and never loaded: they keep their random weights.
 
     Freezing keeps what pretraining has taught. Without pretrained weights there is nothing to keep: the layers behind learn from
@@ -53,8 +52,6 @@ class RandomLayersFrozen(StaticRule):
     Load the pretrained weights before freezing, or let these layers learn.
     """
 
-    code = "S416"
-    cause = "LOOP-FREEZE"
     message = "These layers are frozen at random weights: nothing was loaded into them. Load pretrained weights first, or train them."
     triggers = ("requires_grad",)
     patterns = (r"(?!)",)  # a function alone does not tell what was loaded

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.meaning.arguments import argument_node, with_argument
 from netmend.program.meaning.removed_symbols import (
@@ -18,8 +18,7 @@ from netmend.program.meaning.removed_symbols import (
 from netmend.vocabulary.finding import Finding, Fix
 
 
-@register
-class RemovedInterface(StaticRule):
+class RemovedInterface(StaticRule, code="S701", cause="API-DEPRECATED"):
     """A name, method or argument is used that the installed version of torch, torchvision, numpy or Keras no longer has, or is about to drop.
 
     The program stops when it gets there, often after hours of training, or will after an update; a few arguments (`volatile=True`,
@@ -30,8 +29,6 @@ class RemovedInterface(StaticRule):
     Use what took its place. Code that must run with several versions can test for them; such places are left alone.
     """
 
-    code = "S701"
-    cause = "API-DEPRECATED"
     message = "This interface no longer exists in the installed version."
     triggers = (
         ".qr(", ".svd(", ".cholesky(", "triangular_solve", "chain_matmul", ".lu(", ".ger(", ".range(", "import range", " qr", " svd", " cholesky", " ger,", " ger\n", " ger as", "import lu", "import amp", "_utils import", "nn.init import", "nn.utils import", ".Scale(", " Scale", "stateless",
@@ -109,8 +106,7 @@ class RemovedInterface(StaticRule):
             yield self.finding(program, use.node, text, cause=cause, fix=renamed(program, use))
 
 
-@register
-class DeprecatedInterface(StaticRule):
+class DeprecatedInterface(StaticRule, code="S702", cause="API-DEPRECATED", advisory=True):
     """A name or argument is used that the installed version of torch still has but advises against.
 
     It works today, sometimes with a warning, and may stop after an update. Inside packages this tells also what S701 tells elsewhere.
@@ -118,10 +114,7 @@ class DeprecatedInterface(StaticRule):
     Use what takes its place.
     """
 
-    code = "S702"
-    cause = "API-DEPRECATED"
     message = "This interface is deprecated in the installed version."
-    advisory = True
     triggers = (
         ".sigmoid(", ".tanh(", "Variable", "torch.norm(", "cuda.amp", "cpu.amp", "weight_norm", "upsample", "clip_grad_norm(", "_utils.collate", "size_average",
         "reduce=", "pretrained=", "set_default_tensor_type", "sdp_kernel", "torch.qr(", "torch.svd(", "torch.cholesky(", "torch.ger(", "torch.range(", "functorch",
@@ -163,8 +156,7 @@ _WANTED: dict[str, tuple[str, int | None, str, str]] = {
 }  # fmt: skip
 
 
-@register
-class ExplicitArgumentMissing(StaticRule):
+class ExplicitArgumentMissing(StaticRule, code="S726", cause="API-USAGE"):
     """An argument is left out whose default torch has announced to change or to take away.
 
     `checkpoint()` without `use_reentrant` and `meshgrid()` without `indexing` work today with a warning; later they will fail, or quietly
@@ -174,8 +166,6 @@ class ExplicitArgumentMissing(StaticRule):
     Write the argument. Told once per file and function, and not inside packages, which must run with several versions.
     """
 
-    code = "S726"
-    cause = "API-USAGE"
     message = "This argument must be given."
     triggers = ("utils.checkpoint", "utils import checkpoint", "meshgrid(", "stft(")
     needs = "torch"

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.operations import CASTS, VIEWS
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
@@ -24,8 +24,7 @@ model = nn.Linear(10, 2)
 """
 
 
-@register
-class ResultThrownAway(StaticRule):
+class ResultThrownAway(StaticRule, code="S706", cause="GPU-XFER-WRONG"):
     """`x.to(device)` stands alone: the tensor stays where it is, the moved copy is thrown away.
 
     Unlike modules, tensors are not changed by `to`, `cuda`, `float`, `detach`, `squeeze`, `view` and the like; these return a new
@@ -34,8 +33,6 @@ class ResultThrownAway(StaticRule):
     Assign the result: `x = x.to(device)`.
     """
 
-    code = "S706"
-    cause = "GPU-XFER-WRONG"
     message = "The result is discarded and the tensor stays unchanged; assign it."
     triggers = tuple(f".{method}(" for method in _METHODS[:-1])
     patterns = (

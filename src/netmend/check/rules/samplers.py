@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Body, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Instance, Value, constant, options, resolved
@@ -18,8 +18,7 @@ from netmend.vocabulary.finding import Finding, Fix
 SHUFFLE_HEAD = "from torch.utils.data import DataLoader, RandomSampler, WeightedRandomSampler\n\n"
 
 
-@register
-class SamplerWithShuffle(StaticRule):
+class SamplerWithShuffle(StaticRule, code="S510", cause="API-USAGE"):
     """A loader is given a sampler and `shuffle=True` at once.
 
     The sampler decides the order, so both together are refused: the program stops with "sampler option is mutually exclusive with
@@ -28,8 +27,6 @@ class SamplerWithShuffle(StaticRule):
     Leave `shuffle` out; most samplers draw at random themselves.
     """
 
-    code = "S510"
-    cause = "API-USAGE"
     message = "A loader with a sampler must not have shuffle=True; remove shuffle."
     triggers = ("sampler",)
     patterns = (r"sampler\s*=",)
@@ -86,8 +83,7 @@ STEP = (
 )
 
 
-@register
-class SamplerEpochNotSet(StaticRule):
+class SamplerEpochNotSet(StaticRule, code="S710", cause="API-CALL-MISSING"):
     """Epochs run over a loader with a `DistributedSampler`, and nothing calls the sampler's `set_epoch`.
 
     The sampler shuffles with a seed made of its own seed and the epoch. Without `set_epoch` every epoch has the same order, so
@@ -96,8 +92,6 @@ class SamplerEpochNotSet(StaticRule):
     Call `sampler.set_epoch(epoch)` at the start of each epoch.
     """
 
-    code = "S710"
-    cause = "API-CALL-MISSING"
     message = "The sampler gives the same order in every epoch; call sampler.set_epoch(epoch) at the start of the epoch."
     triggers = ("DistributedSampler",)
 

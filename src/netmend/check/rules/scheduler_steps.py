@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event, Loop, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Operation, Value, resolved
@@ -33,8 +33,7 @@ def train(model, loader, optimizer, scheduler, epochs):
 """
 
 
-@register
-class SchedulerBeforeOptimizer(StaticRule):
+class SchedulerBeforeOptimizer(StaticRule, code="S108", cause="LOOP-SCHED-ORDER"):
     """scheduler.step() comes before optimizer.step() in the loop.
 
     The schedule moves on before the first rate was used: that value is skipped, warm-up and all milestones come one step early.
@@ -43,8 +42,6 @@ class SchedulerBeforeOptimizer(StaticRule):
     Call `scheduler.step()` after `optimizer.step()`: per batch directly behind it, per epoch behind the batch loop.
     """
 
-    code = "S108"
-    cause = "LOOP-SCHED-ORDER"
     message = "The scheduler is stepped before the optimizer, which skips the first learning rate; call scheduler.step() after optimizer.step()."
     triggers = ("cheduler", "LR(")
 
@@ -131,8 +128,7 @@ EARLY_MILESTONE = 100
 SHORT_PATIENCE = 20  # PyTorch's default is 10, meant for epochs
 
 
-@register
-class EpochSchedulePerBatch(StaticRule):
+class EpochSchedulePerBatch(StaticRule, code="S109", cause="HYP-LR-SCHED"):
     """A schedule that counts epochs is stepped inside the batch loop.
 
     It then runs through its whole plan within the first epochs: the learning rate is almost zero long before training has got
@@ -141,8 +137,6 @@ class EpochSchedulePerBatch(StaticRule):
     Step it once per epoch, behind the batch loop, or give its settings in batches.
     """
 
-    code = "S109"
-    cause = "HYP-LR-SCHED"
     message = "This schedule counts epochs but is stepped at each batch; step it once per epoch, after the batch loop."
     triggers = ("lr_scheduler", "StepLR", "ExponentialLR", "CosineAnnealingLR", "ReduceLROnPlateau")
 
@@ -231,8 +225,7 @@ CYCLE = "    plan = lr_scheduler.OneCycleLR(opt, 0.5, steps_per_epoch=len(loader
 TOTALS = ("total_steps", "T_max", "total_iters", "num_training_steps")
 
 
-@register
-class BatchSchedulePerEpoch(StaticRule):
+class BatchSchedulePerEpoch(StaticRule, code="S110", cause="HYP-LR-SCHED"):
     """A schedule whose length is given in batches is stepped once per epoch.
 
     It gets only a small part of its way: a one-cycle schedule stays in its warm-up, a decay that was planned over all batches
@@ -241,8 +234,6 @@ class BatchSchedulePerEpoch(StaticRule):
     Step it at each batch, after `optimizer.step()`, or give its length in epochs.
     """
 
-    code = "S110"
-    cause = "HYP-LR-SCHED"
     message = "This schedule counts batches but is stepped once per epoch; step it inside the batch loop, after optimizer.step()."
     triggers = ("OneCycleLR", "CosineAnnealingLR", "LinearLR", "PolynomialLR", "_schedule_with_warmup")
 

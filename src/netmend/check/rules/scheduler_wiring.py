@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Body, Event, always, common_loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
@@ -64,8 +64,7 @@ Job(torch.nn.Linear(4, 3)).fit(loader)
 PASSIVE = frozenset(("get_last_lr", "get_lr", "state_dict", "print_lr", "last_epoch", "base_lrs"))
 
 
-@register
-class SchedulerNeverStepped(StaticRule):
+class SchedulerNeverStepped(StaticRule, code="S111", cause="HYP-LR-SCHED"):
     """A learning-rate scheduler is made for the optimiser of a training loop and never stepped.
 
     The rate stays at its first value: no decay, no warm-up (a warm-up schedule even leaves it at its tiny start).
@@ -73,8 +72,6 @@ class SchedulerNeverStepped(StaticRule):
     Call `scheduler.step()` once per epoch or per batch, whichever its settings count, or remove it.
     """
 
-    code = "S111"
-    cause = "HYP-LR-SCHED"
     message = "This scheduler is never stepped, so the learning rate never changes; call its step() in the training loop."
     triggers = ("lr_scheduler.", "LR(", "LROnPlateau(", "WarmRestarts(")
 
@@ -188,8 +185,7 @@ OTHER_HEAD = "import torch\nfrom torch import nn\nfrom torch.optim.lr_scheduler 
 OTHER_LOOP = "for epoch in range(9):\n    for x, y in data:\n        opt.zero_grad()\n        net(x).sum().backward()\n        opt.step()\n    scheduler.step()\n"
 
 
-@register
-class SchedulerOfAnotherOptimiser(StaticRule):
+class SchedulerOfAnotherOptimiser(StaticRule, code="S414", cause="HYP-LR-SCHED", preview=True):
     """The scheduler was made for an optimiser that never steps, while another one does the training.
 
     The scheduler changes the rate of the optimiser it was given. If that one was replaced later, the rate of the optimiser in use
@@ -198,9 +194,6 @@ class SchedulerOfAnotherOptimiser(StaticRule):
     Make the scheduler after the optimiser that the loop steps, and give it that one.
     """
 
-    code = "S414"
-    preview = True
-    cause = "HYP-LR-SCHED"
     message = "This scheduler belongs to an optimiser that never steps; create it from the optimiser that the loop uses."
     triggers = ("lr_scheduler", "LR(")
 
@@ -279,8 +272,7 @@ for epoch in range(9):
 LOADERS = "from torch.utils.data import DataLoader\ntrain_loader, val_loader = DataLoader(a, shuffle=True), DataLoader(b)\n"
 
 
-@register
-class PlateauOnTrainingLoss(StaticRule):
+class PlateauOnTrainingLoss(StaticRule, code="S611", cause="HYP-LR-SCHED", advisory=True):
     """The rate is lowered by `ReduceLROnPlateau` when the training loss stalls, although a validation loss is computed.
 
     The training loss goes on falling while the network overfits, so the rate is lowered too late or never.
@@ -288,10 +280,7 @@ class PlateauOnTrainingLoss(StaticRule):
     Pass the validation loss: `scheduler.step(val_loss)`.
     """
 
-    code = "S611"
-    cause = "HYP-LR-SCHED"
     message = "This scheduler watches the training loss; pass the validation loss."
-    advisory = True
     triggers = ("ReduceLROnPlateau",)
 
     GOOD = (

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Item, constant, resolved
 from netmend.program.meaning.heads import where
@@ -40,8 +40,7 @@ NAMED = "    loss = criterion(logits.transpose(1, 2), goal)\n"
 GIVEN = "        x, _ = self.dec(self.emb(tgt), h)\n"
 
 
-@register
-class TargetFedToDecoder(StaticRule):
+class TargetFedToDecoder(StaticRule, code="S230", cause="PRE-WRONG-STEP"):
     """The decoder is given the same slice of the target that it must predict: `tgt[:, 1:]` goes in and is compared with.
 
     At each step the network sees the very token that it has to say. It learns to copy its input: the loss goes to zero. When it
@@ -50,8 +49,6 @@ class TargetFedToDecoder(StaticRule):
     Shift by one: the decoder gets `tgt[:, :-1]`, the loss compares with `tgt[:, 1:]`.
     """
 
-    code = "S230"
-    cause = "PRE-WRONG-STEP"
     message = "The decoder gets the tokens it has to predict; feed tgt[:, :-1] and compare with tgt[:, 1:]."
     triggers = ("cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss")
     needs = "Embedding"
@@ -165,8 +162,7 @@ for x, y in DataLoader(Text(data, 64), batch_size=8, shuffle=True):
 )
 
 
-@register
-class NextTokenNotShifted(StaticRule):
+class NextTokenNotShifted(StaticRule, code="S233", cause="TOK-SHIFT-MISSING"):
     """Inputs and targets of a network that is to say the next token are cut out of the text at the same place.
 
     Two pieces are cut so that the second one begins a step later. Here both begin at the same step: the network is asked for the very
@@ -175,8 +171,6 @@ class NextTokenNotShifted(StaticRule):
     Start the targets one step later: `x = data[i : i + n]`, `y = data[i + 1 : i + n + 1]`.
     """
 
-    code = "S233"
-    cause = "TOK-SHIFT-MISSING"
     message = "The targets start at the same position as the inputs, so the network only copies; start them one step later."
     triggers = ("cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss")
     needs = "mbedding"
@@ -253,8 +247,7 @@ for words, tags in loader:
 """
 
 
-@register
-class PaddingInLoss(StaticRule):
+class PaddingInLoss(StaticRule, code="S533", cause="INP-MASK-MISSING"):
     """The targets are filled up to one length, and the loss counts the filling like real targets.
 
     With long sequences beside short ones most of the loss is about predicting padding. The network gets a small loss by doing just
@@ -263,8 +256,6 @@ class PaddingInLoss(StaticRule):
     Say which target to leave out: fill up with -100, or `nn.CrossEntropyLoss(ignore_index=PAD)`.
     """
 
-    code = "S533"
-    cause = "INP-MASK-MISSING"
     message = "Targets from pad_sequence(padding_value={0}) include padding, which counts in this loss; pass ignore_index={0}, or fill up with -100 where {0} is a class too."
     triggers = ("pad_sequence(",)
 

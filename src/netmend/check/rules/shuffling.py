@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Element, Item, Value, constant, resolved
 from netmend.program.meaning.arguments import with_argument
@@ -55,8 +55,7 @@ class Windows(Dataset):
 """
 
 
-@register
-class TrainingLoaderNotShuffled(StaticRule):
+class TrainingLoaderNotShuffled(StaticRule, code="S501", cause="API-SHUFFLE-POS"):
     """The loader that feeds the training loop gives the samples in the same order in every epoch.
 
     Datasets are often sorted, by class or by time of recording. Batches of one kind pull the weights to and fro, and batch norm
@@ -66,8 +65,6 @@ class TrainingLoaderNotShuffled(StaticRule):
     labels (autoencoders, generators, style transfer) are left alone.
     """
 
-    code = "S501"
-    cause = "API-SHUFFLE-POS"
     message = "This loader feeds the training loop without shuffling; add shuffle=True."
     triggers = ("DataLoader(",)
 
@@ -185,8 +182,7 @@ EVALUATION_HEAD = "import torch\nfrom torch.utils.data import DataLoader\n\nresu
 EVALUATION_LOOP = "with torch.no_grad():\n    for x, y in loader:\n        results.append(net(x).argmax(1))\n"
 
 
-@register
-class ShuffledEvaluationOrder(StaticRule):
+class ShuffledEvaluationOrder(StaticRule, code="S502", cause="VAL-METRIC", advisory=True):
     """Predictions are collected from a loader that shuffles.
 
     They come in another order than the samples of the dataset, and another one each time. Put beside the dataset's labels, names
@@ -195,10 +191,7 @@ class ShuffledEvaluationOrder(StaticRule):
     Leave `shuffle` out for evaluation, or collect labels and ids in the same loop.
     """
 
-    code = "S502"
-    cause = "VAL-METRIC"
     message = "Predictions are collected in shuffled order; do not shuffle this loader."
-    advisory = True
     triggers = ("shuffle=True",)
 
     GOOD = (
@@ -244,8 +237,7 @@ LATE_HEAD = "import tensorflow as tf\n\ndata = tf.data.Dataset.from_tensor_slice
 _KEEPS_BATCHES = frozenset(("map", "prefetch", "cache", "repeat", "take", "skip", "filter", "with_options"))
 
 
-@register
-class ShuffledAfterBatching(StaticRule):
+class ShuffledAfterBatching(StaticRule, code="S522", cause="API-SHUFFLE-POS"):
     """A `tf.data` pipeline is shuffled after it was cut into batches.
 
     Then whole batches change places, and each batch holds the same neighbours in every epoch. With data in the order of their classes
@@ -254,8 +246,6 @@ class ShuffledAfterBatching(StaticRule):
     Shuffle first: `dataset.shuffle(size).batch(32)`.
     """
 
-    code = "S522"
-    cause = "API-SHUFFLE-POS"
     message = "This shuffles finished batches, not samples; call shuffle() before batch()."
     triggers = (".shuffle(",)
     needs = "tensorflow"

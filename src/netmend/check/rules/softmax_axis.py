@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from netmend.check.examples import TORCH, TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.losses import CROSS_ENTROPIES, LOSS
 from netmend.library.operations import ARITHMETIC, COPIES
 from netmend.program.engine.program import Program
@@ -32,8 +32,7 @@ net = nn.Linear(4, 1)
 """
 
 
-@register
-class SoftmaxOverOne(StaticRule):
+class SoftmaxOverOne(StaticRule, code="S213", cause="ACT-OUT-WRONG"):
     """Softmax runs over an axis of size one.
 
     Softmax divides by the sum over its axis; with a single value the result is always 1, whatever the network computes. The output carries
@@ -42,8 +41,6 @@ class SoftmaxOverOne(StaticRule):
     For two classes use sigmoid with the one output, or two outputs with softmax.
     """
 
-    code = "S213"
-    cause = "ACT-OUT-WRONG"
     message = "Softmax over a single output is always 1; use sigmoid, or one output per class."
     triggers = ("softmax", "Softmax")
     patterns = (r"Linear\([^()\n]*,\s*1\s*[,)]|out_features\s*=\s*1\b",)
@@ -141,8 +138,7 @@ _KINDS = tuple(
 )
 
 
-@register
-class SoftmaxOverBatch(StaticRule):
+class SoftmaxOverBatch(StaticRule, code="S218", cause="ACT-DIM"):
     """Softmax or log_softmax runs over axis 0 of a batch: the samples compete, not the classes.
 
     The probabilities of one class then sum to one over the batch. The result of a sample depends on which others are in its batch; with one
@@ -151,8 +147,6 @@ class SoftmaxOverBatch(StaticRule):
     Use `dim=1` (or `dim=-1`), the axis of the classes.
     """
 
-    code = "S218"
-    cause = "ACT-DIM"
     message = "{} runs over the batch (dim=0); use dim=1, the axis of the classes."
     triggers = (
         "NLLLoss",
@@ -228,8 +222,7 @@ _PLAIN = frozenset(
 )
 
 
-@register
-class SoftmaxWithoutDim(StaticRule):
+class SoftmaxWithoutDim(StaticRule, code="S219", cause="ACT-DIM"):
     """Softmax or log_softmax is called without saying along which axis, on something with three axes or on attention scores.
 
     Without `dim` torch guesses by the number of axes: axis 0 for three, the batch of a sequence model, and axis 1 for two or four. For
@@ -238,8 +231,6 @@ class SoftmaxWithoutDim(StaticRule):
     Give `dim`: -1 for sequences and attention.
     """
 
-    code = "S219"
-    cause = "ACT-DIM"
     message = "{} without dim guesses the axis, and guesses wrong here (0 for three axes); pass dim=-1."
     triggers = ("softmax(", "Softmax(", "softmin(", "Softmin(")
     # No comma, no `dim=` and no lone number between the brackets, which may hold others two deep.

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -29,8 +29,7 @@ from netmend.vocabulary.finding import Finding, Fix, Related
 SEED_HEAD = "import torch\nfrom sklearn.model_selection import train_test_split\nfrom torch.utils.data import random_split\n\n"
 
 
-@register
-class SplitWithoutSeed(StaticRule):
+class SplitWithoutSeed(StaticRule, code="S512", cause="LOOP-SEED", advisory=True):
     """Data is split at random, and nothing fixes which rows land where.
 
     Each run evaluates on other rows, so two runs cannot be compared; a checkpoint that is loaded in a later run is tested on rows
@@ -39,10 +38,7 @@ class SplitWithoutSeed(StaticRule):
     Give `random_state=0` to `train_test_split`, `generator=torch.Generator().manual_seed(0)` to `random_split`, or set a seed before.
     """
 
-    code = "S512"
-    cause = "LOOP-SEED"
     message = "This split differs from run to run; fix it with a seed."
-    advisory = True
     triggers = ("train_test_split(", "random_split(")
 
     GOOD = (
@@ -92,8 +88,7 @@ def _sets_seed(function: object) -> bool:
 ORDER_HEAD = "import torch\nfrom sklearn.model_selection import train_test_split\n\n"
 
 
-@register
-class SplitUnpackedInWrongOrder(StaticRule):
+class SplitUnpackedInWrongOrder(StaticRule, code="S514", cause="VAL-SPLIT", preview=True):
     """The parts that `train_test_split` returns are stored under the wrong names.
 
     It returns both parts of the first array, then both parts of the second: inputs for training, inputs for test, labels for
@@ -102,9 +97,6 @@ class SplitUnpackedInWrongOrder(StaticRule):
     Write `X_train, X_test, y_train, y_test = train_test_split(X, y)`.
     """
 
-    code = "S514"
-    preview = True
-    cause = "VAL-SPLIT"
     message = "train_test_split(X, y) returns X_train, X_test, y_train, y_test in this order; these names do not match."
     triggers = ("train_test_split",)
 
@@ -184,8 +176,7 @@ with torch.no_grad():
 """
 
 
-@register
-class OneDatasetForBoth(StaticRule):
+class OneDatasetForBoth(StaticRule, code="S521", cause="VAL-SPLIT"):
     """The loader for validation or test reads the very dataset that the network is trained on.
 
     The result shows what the network remembers; overfitting stays invisible, and the model is chosen by the wrong number.
@@ -193,8 +184,6 @@ class OneDatasetForBoth(StaticRule):
     Keep rows apart with `random_split` or a sampler, or load the test part (`train=False`).
     """
 
-    code = "S521"
-    cause = "VAL-SPLIT"
     message = "This evaluation loader reads the training dataset; give it separate data."
     triggers = ("DataLoader(",)
 
@@ -275,8 +264,7 @@ def _is_same(one: Value | None, other: Value | None) -> bool:
 SECOND_HEAD = "from sklearn.model_selection import train_test_split\n\nX, y = load()\nX_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2, random_state=0)\n"
 
 
-@register
-class SecondSplitOfAll(StaticRule):
+class SecondSplitOfAll(StaticRule, code="S524", cause="VAL-SPLIT"):
     """The data is split a second time from the whole, not from the training part, so the new training part holds rows of the test set.
 
     Of the test rows, most are trained on: the test result is far too good.
@@ -284,8 +272,6 @@ class SecondSplitOfAll(StaticRule):
     Split the training part: `train_test_split(X_train, y_train, ...)`.
     """
 
-    code = "S524"
-    cause = "VAL-SPLIT"
     message = "This splits all the data again, test rows included; split the training part instead."
     triggers = ("train_test_split(",)
 

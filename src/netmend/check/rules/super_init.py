@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE, Body, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Name, Value, resolved
@@ -19,8 +19,7 @@ MISSING_HEAD = "import torch\nfrom torch import nn\n\n"
 USE = "\n    def forward(self, x):\n        return self.fc(x)\n"
 
 
-@register
-class SuperInitMissing(StaticRule):
+class SuperInitMissing(StaticRule, code="S304", cause="ARC-INIT-MODEL"):
     """A module's `__init__` never calls `super().__init__()`.
 
     `nn.Module` prepares its tables of layers and parameters there. Without it the first layer that is stored, or the first call of
@@ -29,8 +28,6 @@ class SuperInitMissing(StaticRule):
     Make `super().__init__()` the first line of `__init__`.
     """
 
-    code = "S304"
-    cause = "ARC-INIT-MODEL"
     message = "This module's __init__ never calls super().__init__(); make it the first line."
     triggers = ("Module)", "LightningModule")
     patterns = (LITERAL_LAYERS,)
@@ -129,8 +126,7 @@ def _add_super_init(program: Program, cls: Class, definition: ast.FunctionDef) -
 LATE_HEAD = "import torch\nfrom torch import nn\n\nclass Net(nn.Module):\n    def __init__(self, width=4):\n"
 
 
-@register
-class LayersBeforeSuperInit(StaticRule):
+class LayersBeforeSuperInit(StaticRule, code="S305", cause="ARC-INIT-MODEL"):
     """A layer or parameter is stored in a module before `super().__init__()` is called.
 
     The tables that hold layers do not exist yet: the line stops with "cannot assign module before Module.__init__() call".
@@ -138,8 +134,6 @@ class LayersBeforeSuperInit(StaticRule):
     Move `super().__init__()` to the top of `__init__`.
     """
 
-    code = "S305"
-    cause = "ARC-INIT-MODEL"
     message = "This is assigned before super().__init__(), which must come first."
     triggers = ("Module)", "LightningModule")
     patterns = (

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Item, Operation, Param, Value, constant, resolved
@@ -35,8 +35,7 @@ NEXT = "    best = q(s2).max(1)[0].unsqueeze(1)\n    goal = r + gamma * best * (
 _DISCOUNT = re.compile("gamma|discount", re.IGNORECASE)
 
 
-@register
-class TargetWithGradient(StaticRule):
+class TargetWithGradient(StaticRule, code="S234", cause="RL-GRAD-WRONG"):
     """The target of a value is computed from the network's own next value, and gradients flow through it.
 
     The loss can then also be lowered by changing the target: the network pulls the value of the next state down to meet the present one.
@@ -45,8 +44,6 @@ class TargetWithGradient(StaticRule):
     Compute the target under `torch.no_grad()`, from a target network, or `detach()` it.
     """
 
-    code = "S234"
-    cause = "RL-GRAD-WRONG"
     message = "Gradients flow into this target through the network's own next value; compute it under no_grad() or detach() it."
     triggers = ("mse_loss", "MSELoss", "smooth_l1_loss", "SmoothL1Loss", "huber_loss", "HuberLoss")
 
@@ -137,8 +134,7 @@ _OTHERS = (
 )
 
 
-@register
-class TargetNetworkNotCopied(StaticRule):
+class TargetNetworkNotCopied(StaticRule, code="S417", cause="API-USAGE"):
     """A second network that shall lag behind (target, teacher, reference, average) is the same object as the first.
 
     `target_net = q_net` copies nothing: both names mean one network. The target moves with every step, copying weights from one
@@ -147,8 +143,6 @@ class TargetNetworkNotCopied(StaticRule):
     Copy it: `target_net = copy.deepcopy(q_net)`.
     """
 
-    code = "S417"
-    cause = "API-USAGE"
     message = "{0} and {1} are the same network; make a copy: {0} = copy.deepcopy({1})."
     triggers = ("load_state_dict(", "copy_(", ".data")
     needs = "torch"

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
@@ -57,8 +57,7 @@ _METRICS = (
 )
 
 
-@register
-class EvaluatedOnTrainingData(StaticRule):
+class EvaluatedOnTrainingData(StaticRule, code="S601", cause="VAL-METRIC"):
     """A number that is called validation or test result is computed on the loader that the network is trained with.
 
     It shows how well the training data is remembered. Overfitting stays invisible, and the best epoch is chosen by the wrong
@@ -67,8 +66,6 @@ class EvaluatedOnTrainingData(StaticRule):
     Pass the validation or test loader.
     """
 
-    code = "S601"
-    cause = "VAL-METRIC"
     message = "This validation or test result is computed on the training data; pass the other loader."
     triggers = (
         "val_acc",
@@ -167,8 +164,7 @@ with torch.no_grad():
 """
 
 
-@register
-class TrainedOnTestData(StaticRule):
+class TrainedOnTestData(StaticRule, code="S613", cause="VAL-SPLIT"):
     """The training loop runs over the test set, while the training set is at hand or the test set is what it is judged by.
 
     The test result then shows what the network remembers, and most of the data is never used.
@@ -176,8 +172,6 @@ class TrainedOnTestData(StaticRule):
     Train on the loader of the training set.
     """
 
-    code = "S613"
-    cause = "VAL-SPLIT"
     message = "This loader of the test set feeds the training loop; train on the training set."
     triggers = ("train=False", 'split="test"', "split='test'")
 
@@ -235,8 +229,7 @@ class TrainedOnTestData(StaticRule):
 SAME_HEAD = "from torch.utils.data import DataLoader, Subset\nfrom torchvision import datasets, transforms as T\n\ntrain = datasets.CIFAR10('d', train=True, transform=T.ToTensor())\ntrain_loader = DataLoader(train, 64, shuffle=True)\n"
 
 
-@register
-class TestSetIsTrainingSet(StaticRule):
+class TestSetIsTrainingSet(StaticRule, code="S525", cause="VAL-SPLIT"):
     """What is called the test set is loaded with `train=True`.
 
     The network is tested on the images it was trained with; the result says nothing about new ones.
@@ -244,8 +237,6 @@ class TestSetIsTrainingSet(StaticRule):
     Load it with `train=False` (or `split="test"`).
     """
 
-    code = "S525"
-    cause = "VAL-SPLIT"
     message = "This test set is the training set; load it with {}."
     triggers = ("test",)
     needs = "datasets"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.library.versions import reached
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
@@ -25,8 +25,7 @@ _GIVE = ("huggingface_hub.hf_hub_download", "huggingface_hub.cached_download", "
          "urllib.request.urlopen", "transformers.utils.cached_file")  # fmt: skip
 
 
-@register
-class DownloadLoadedAsCode(StaticRule):
+class DownloadLoadedAsCode(StaticRule, code="S708", cause="API-USAGE"):
     """A downloaded file is opened by `torch.load` with `weights_only=False`.
 
     Such a file may hold any Python code, and `torch.load` then runs it: whoever can change the file owns the machine.
@@ -36,8 +35,6 @@ class DownloadLoadedAsCode(StaticRule):
     alone.
     """
 
-    code = "S708"
-    cause = "API-USAGE"
     message = "torch.load runs any code in this downloaded file; load it with weights_only=True."
     triggers = ("torch.load", "th.load")
 
@@ -102,8 +99,7 @@ def _means(one: Value, other: Value) -> bool:
 MODEL_HEAD = "import torch\nfrom torch import nn\n\nnet = nn.Sequential(nn.Linear(4, 2))\n"
 
 
-@register
-class WholeModelLoaded(StaticRule):
+class WholeModelLoaded(StaticRule, code="S727", cause="API-USAGE"):
     """A whole model is loaded by `torch.load` without `weights_only=False`.
 
     Since torch 2.6 `torch.load` reads weights only and refuses a pickled model: the program stops when it wants to use what it trained.
@@ -111,8 +107,6 @@ class WholeModelLoaded(StaticRule):
     Save `model.state_dict()` and load it into a new model. For a file that is known to be harmless, `weights_only=False` also works.
     """
 
-    code = "S727"
-    cause = "API-USAGE"
     message = "Since torch 2.6, torch.load rejects whole models; save and load model.state_dict(), or pass weights_only=False for a file you trust."
     triggers = (".load(",)
     needs = "torch"
@@ -177,8 +171,7 @@ CHECKPOINT_HEAD = "import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\n
 SAVED = "torch.save({'model': net.state_dict(), 'epoch': 3}, 'c.pt')\n"
 
 
-@register
-class CheckpointLoadedWhole(StaticRule):
+class CheckpointLoadedWhole(StaticRule, code="S730", cause="TRN-CKPT"):
     """The file holds a dict with the weights under a key, and `load_state_dict` is given the whole dict (or the other way round).
 
     No name in the dict fits a parameter: the program stops with "Missing key(s)", or, with `strict=False`, goes on with random weights.
@@ -186,8 +179,6 @@ class CheckpointLoadedWhole(StaticRule):
     Load what was saved: `model.load_state_dict(checkpoint["model"])`.
     """
 
-    code = "S730"
-    cause = "TRN-CKPT"
     message = 'The file was saved as a dict with the weights under "{}"; load checkpoint["{}"].'
     triggers = ("load_state_dict(",)
     needs = "save"

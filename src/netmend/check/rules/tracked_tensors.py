@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, constant, resolved
@@ -15,8 +15,7 @@ from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
 
-@register
-class GradientForWholeNumbers(StaticRule):
+class GradientForWholeNumbers(StaticRule, code="S717", cause="INP-TENSOR-TYPE"):
     """A tensor of whole numbers or truth values is to have a gradient.
 
     Only floating-point tensors can; the program stops with "Only Tensors of floating point and complex dtype can require gradients".
@@ -25,8 +24,6 @@ class GradientForWholeNumbers(StaticRule):
     Write the numbers with a point (`torch.tensor([1.0, 2.0])`) or give `dtype=torch.float32`.
     """
 
-    code = "S717"
-    cause = "INP-TENSOR-TYPE"
     message = "Integers cannot have a gradient; make the tensor floating-point, for example with dtype=torch.float32."
     triggers = ("requires_grad", "Parameter(")
     patterns = (
@@ -81,8 +78,7 @@ HEAD = (
 )
 
 
-@register
-class NumpyOfTrackedTensor(StaticRule):
+class NumpyOfTrackedTensor(StaticRule, code="S718", cause="API-USAGE"):
     """`.numpy()` is called on the output of a model that still carries its graph.
 
     The program stops with "Can't call numpy() on Tensor that requires grad".
@@ -90,8 +86,6 @@ class NumpyOfTrackedTensor(StaticRule):
     Write `out.detach().numpy()`, or predict under `with torch.no_grad():`.
     """
 
-    code = "S718"
-    cause = "API-USAGE"
     message = "This output requires grad, so numpy() fails; write .detach().numpy() or predict under torch.no_grad()."
     triggers = (".numpy()",)
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Collection, Const, Instance, Value, constant, resolved
 from netmend.program.meaning.evaluation_sets import evaluation_transforms, prepared_pairs
@@ -51,8 +51,7 @@ _UNSCALED = "Only the training data is scaled here; scale the evaluation data wi
 _Constants = tuple[object, ...]
 
 
-@register
-class NormalisationDiffers(StaticRule):
+class NormalisationDiffers(StaticRule, code="S507", cause="PRE-TRAIN-TEST-SKEW"):
     """Training and test images are normalised differently, or only one of them is.
 
     The network meets inputs on another scale than it was trained on. The test result is far worse than the network is, or the
@@ -61,8 +60,6 @@ class NormalisationDiffers(StaticRule):
     Use the same `Normalize(mean, std)` for both; only random augmentation belongs to training alone.
     """
 
-    code = "S507"
-    cause = "PRE-TRAIN-TEST-SKEW"
     message = "Training images are normalised differently; use the same Normalize(...) here."
     triggers = ("Normalize(", "fit_transform(", "x_train", "X_train", "train_x", ".std(")
     patterns = (r"Normalize\(|fit_transform\(",)
@@ -158,8 +155,7 @@ _RANDOM = frozenset(
 )  # fmt: skip
 
 
-@register
-class RandomAugmentationInEvaluation(StaticRule):
+class RandomAugmentationInEvaluation(StaticRule, code="S508", cause="PRE-TRAIN-TEST-SKEW"):
     """The test images go through random augmentation.
 
     Each evaluation then sees other, harder images: the result is too low, and changes from run to run, so models cannot be
@@ -168,8 +164,6 @@ class RandomAugmentationInEvaluation(StaticRule):
     Give the test set a transform of its own, with resizing, `ToTensor` and normalisation only.
     """
 
-    code = "S508"
-    cause = "PRE-TRAIN-TEST-SKEW"
     message = "Test images are changed at random here; give the evaluation a transform without random steps."
     triggers = ("Random", "ColorJitter", "AutoAugment", "TrivialAugment", "AugMix")
 
@@ -240,8 +234,7 @@ with torch.no_grad():
 """
 
 
-@register
-class DatasetScaledForTrainingOnly(StaticRule):
+class DatasetScaledForTrainingOnly(StaticRule, code="S531", cause="PRE-TRAIN-TEST-SKEW"):
     """The same dataset class scales its rows for training, but not for evaluation, where the argument for it is not given.
 
     The network is trained on inputs around zero and tested on raw ones, far from anything it has seen. The test result says
@@ -250,8 +243,6 @@ class DatasetScaledForTrainingOnly(StaticRule):
     Give the evaluation set the same statistics, those of the training data.
     """
 
-    code = "S531"
-    cause = "PRE-TRAIN-TEST-SKEW"
     message = "The training set is scaled with `{0}`, this one is not; pass the training statistics here too."
     triggers = ("Dataset)",)
     needs = "DataLoader"

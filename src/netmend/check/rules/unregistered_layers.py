@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Const, Value, constant, resolved
@@ -20,8 +20,7 @@ LIST_HEAD = "import torch\nimport torch.nn as nn\n\nclass Net(nn.Module):\n    d
 LIST_USE = "\n    def forward(self, x):\n        for layer in self.layers:\n            x = torch.relu(layer(x))\n        return x\n"
 
 
-@register
-class LayersInPlainList(StaticRule):
+class LayersInPlainList(StaticRule, code="S301", cause="ARC-INIT-MODEL"):
     """Layers of a module are kept in a Python list or tuple.
 
     `nn.Module` registers layers that are attributes, not those inside a list: `parameters()` leaves them out, so the optimiser never
@@ -30,8 +29,6 @@ class LayersInPlainList(StaticRule):
     Put the list into `nn.ModuleList(...)`.
     """
 
-    code = "S301"
-    cause = "ARC-INIT-MODEL"
     message = (
         "Layers in a plain list are not registered with the module and never trained; use nn.ModuleList."
     )
@@ -94,8 +91,7 @@ DICT_HEAD = "import torch\nimport torch.nn as nn\n\nclass Net(nn.Module):\n    d
 DICT_USE = "\n    def forward(self, x, name):\n        return self.heads[name](x)\n"
 
 
-@register
-class LayersInPlainDict(StaticRule):
+class LayersInPlainDict(StaticRule, code="S302", cause="ARC-INIT-MODEL"):
     """Layers of a module are kept in a Python dict.
 
     `nn.Module` registers layers that are attributes, not those inside a dict: `parameters()` leaves them out, so the optimiser never
@@ -104,8 +100,6 @@ class LayersInPlainDict(StaticRule):
     Use `nn.ModuleDict({...})`; its keys are strings without dots.
     """
 
-    code = "S302"
-    cause = "ARC-INIT-MODEL"
     message = (
         "Layers in a plain dict are not registered with the module and never trained; use nn.ModuleDict."
     )
@@ -148,8 +142,7 @@ TENSOR_HEAD = "import torch\nfrom torch import nn\n\nclass Scale(nn.Module):\n  
 TENSOR_USE = "\n    def forward(self, x):\n        return x * self.weight\n"
 
 
-@register
-class TensorNotRegistered(StaticRule):
+class TensorNotRegistered(StaticRule, code="S313", cause="ARC-INIT-MODEL"):
     """A tensor with `requires_grad=True` is stored in a module without being an `nn.Parameter`.
 
     It gets gradients, but `parameters()` does not list it: the optimiser never changes it, `.to(device)` leaves it behind, and
@@ -158,8 +151,6 @@ class TensorNotRegistered(StaticRule):
     Store `nn.Parameter(torch.randn(...))`.
     """
 
-    code = "S313"
-    cause = "ARC-INIT-MODEL"
     message = "This tensor requires gradients but is not an nn.Parameter, so the optimiser never sees it; wrap it in nn.Parameter."
     triggers = ("requires_grad",)
 
@@ -264,8 +255,7 @@ def _fix(program: Program, event: Event) -> Fix | None:
 CLASS_HEAD = "import torch\nfrom torch import nn\n\n"
 
 
-@register
-class LayerSharedByClass(StaticRule):
+class LayerSharedByClass(StaticRule, code="S333", cause="ARC-INIT-MODEL", preview=True):
     """A layer is made once for the class, in its body or as a default argument, not for each object.
 
     A layer in the class body is not registered: `parameters()` is empty, nothing is trained, moved or saved. As a default argument it is
@@ -274,9 +264,6 @@ class LayerSharedByClass(StaticRule):
     Make it in `__init__`: `self.fc = nn.Linear(…)`; for a default use None and make the layer inside.
     """
 
-    code = "S333"
-    preview = True
-    cause = "ARC-INIT-MODEL"
     message = "A layer in the class body is shared by all instances and not registered, so it is never trained; create it in __init__."
     triggers = ("Module)", "LightningModule")
     patterns = (LITERAL_LAYERS,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Element, Item, Value, constant, resolved
 from netmend.program.meaning.layouts import sizes_given
@@ -22,8 +22,7 @@ from netmend.vocabulary.finding import Finding, Fix
 TRANSPOSE_HEAD = "import torch\nfrom torch import nn\n\n"
 
 
-@register
-class ViewAsTranspose(StaticRule):
+class ViewAsTranspose(StaticRule, code="S311", cause="TSR-SHAPE"):
     """`view` or `reshape` is given the tensor's own sizes in another order.
 
     They do not move axes, they only cut the same row of numbers differently: values of different samples, channels or steps end up
@@ -32,8 +31,6 @@ class ViewAsTranspose(StaticRule):
     Use `x.permute(...)` or `x.transpose(...)`.
     """
 
-    code = "S311"
-    cause = "TSR-SHAPE"
     message = "view and reshape do not swap axes, they scramble the values; use permute or transpose."
     triggers = (".view(", ".reshape(", "torch.reshape(")
     patterns = (
@@ -150,8 +147,7 @@ _MAPS = (
 )
 
 
-@register
-class BatchFlattenedAway(StaticRule):
+class BatchFlattenedAway(StaticRule, code="S329", cause="TSR-SHAPE"):
     """The whole batch is flattened into one row before a linear layer.
 
     `x.view(-1)`, `x.reshape(-1)` and `x.flatten()` join all axes, the batch too: with more than one sample the linear layer stops with
@@ -160,8 +156,6 @@ class BatchFlattenedAway(StaticRule):
     Keep the first axis: `torch.flatten(x, 1)`, `x.view(x.size(0), -1)`.
     """
 
-    code = "S329"
-    cause = "TSR-SHAPE"
     message = "This flattens the batch too; keep the first axis: torch.flatten(x, 1)."
     triggers = ("view(-1)", "reshape(-1)", "flatten(")
     patterns = (LITERAL_LAYERS,)
@@ -223,8 +217,7 @@ _KEEP_BATCH = UNCHANGED | ACTIVATIONS | frozenset(
 )  # fmt: skip
 
 
-@register
-class BatchSizeHardCoded(StaticRule):
+class BatchSizeHardCoded(StaticRule, code="S332", cause="HYP-BATCH-IMPL", advisory=True):
     """`view` or `reshape` names a batch size that the loader does not give.
 
     The batch is cut into another number of rows: values of different samples are mixed, or the call stops. Even the right number stops
@@ -233,10 +226,7 @@ class BatchSizeHardCoded(StaticRule):
     Take the size from the data: `x.view(x.size(0), -1)`.
     """
 
-    code = "S332"
-    cause = "HYP-BATCH-IMPL"
     message = "The batch has {size} samples, not {written}; take the size from the data: x.size(0)."
-    advisory = True
     triggers = ("DataLoader(", ".backward(")
 
     GOOD = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH, TORCH_F
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event, always, before, branches_between
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const
@@ -47,8 +47,7 @@ def train(netG, netD, opt_g, opt_d, loader, bce):
 """
 
 
-@register
-class ZeroGradBetweenBackwardAndStep(StaticRule):
+class ZeroGradBetweenBackwardAndStep(StaticRule, code="S102", cause="LOOP-STEP"):
     """zero_grad() stands between backward() and step(), so the step sees empty gradients.
 
     The gradients that `backward()` has just computed are thrown away before they are used. Nothing is learnt, or, with gradient
@@ -57,8 +56,6 @@ class ZeroGradBetweenBackwardAndStep(StaticRule):
     Clear before `backward()` or after `step()`; when accumulating, clear only after the step.
     """
 
-    code = "S102"
-    cause = "LOOP-STEP"
     message = "Gradients are cleared after backward() and before step() uses them; clear before backward() or after step()."
     triggers = ("zero_grad(",)
 
@@ -180,8 +177,7 @@ class Trainer:
 """
 
 
-@register
-class ZeroGradOutsideLoop(StaticRule):
+class ZeroGradOutsideLoop(StaticRule, code="S103", cause="LOOP-ZERO-GRAD"):
     """zero_grad() is called before the batch loop or once per epoch, while step() runs at each batch.
 
     `backward()` adds to the gradients that are there, so each step uses the sum of all batches since the last clearing: steps grow
@@ -190,8 +186,6 @@ class ZeroGradOutsideLoop(StaticRule):
     Call `optimizer.zero_grad()` inside the loop that steps, before `backward()`.
     """
 
-    code = "S103"
-    cause = "LOOP-ZERO-GRAD"
     message = "Gradients are cleared outside the loop that steps, so they accumulate from batch to batch; clear inside it, before backward()."
     triggers = ("zero_grad(",)
 
@@ -244,8 +238,7 @@ BRANCH_LOOP = "for step, (x, y) in enumerate(data):\n    loss = F.mse_loss(net(x
 BRANCH_FUNCTION = "def train(model, loader, optimizer):\n    for i, batch in enumerate(loader):\n        loss = model(batch)\n"
 
 
-@register
-class ZeroGradOnOneBranch(StaticRule):
+class ZeroGradOnOneBranch(StaticRule, code="S104", cause="LOOP-ZERO-GRAD"):
     """zero_grad() runs only in some rounds of the loop, while backward() and step() run in all of them.
 
     In the rounds without it, `backward()` adds to old gradients and the step follows the sum: a burst of growing steps until the
@@ -254,8 +247,6 @@ class ZeroGradOnOneBranch(StaticRule):
     Move `zero_grad()` out of the branch; to accumulate, move `step()` into it.
     """
 
-    code = "S104"
-    cause = "LOOP-ZERO-GRAD"
     message = "Gradients are cleared only when this branch is taken, but step() runs in every iteration; clear before each backward()."
     triggers = ("zero_grad(",)
 

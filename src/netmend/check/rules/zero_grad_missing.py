@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, register
+from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
@@ -55,8 +55,7 @@ class Trainer:
 FUNCTION = "def train(model, loader, criterion, optimizer):\n    for x, y in loader:\n        loss = criterion(model(x), y)\n"
 
 
-@register
-class ZeroGradMissing(StaticRule):
+class ZeroGradMissing(StaticRule, code="S101", cause="LOOP-ZERO-GRAD"):
     """The loop calls backward() and step(), and nothing in it clears the gradients.
 
     `backward()` adds to the gradients that are there. Without `zero_grad()` each step uses the sum of all gradients so far: steps
@@ -66,8 +65,6 @@ class ZeroGradMissing(StaticRule):
     `w.grad = None` or `w.grad.zero_()`; with several optimisers each one clears its own.
     """
 
-    code = "S101"
-    cause = "LOOP-ZERO-GRAD"
     message = "Gradients are never cleared in this loop; call optimizer.zero_grad() before backward()."
     triggers = (".backward(",)
 
