@@ -108,9 +108,9 @@ def test_titles_of_repairs_become_sentences_with_one_verb() -> None:
         node
         for file in sorted(folder.glob("*.py"))
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "change"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "change"
     ]
-    titles = [ast.unparse(call.args[2]).removeprefix("f").strip("'\"") for call in calls]
+    titles = [ast.unparse(call.args[1]).removeprefix("f").strip("'\"") for call in calls]
     assert len(titles) > 100
     stated = re.compile(r"^Use .*\b(is|are|gives|takes|trains|stays|goes|joined|registered|weighted)\b")
     assert [title for title in titles if stated.search(sentence(title))] == []

@@ -6,33 +6,63 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import Any
 
 from netmend.changes.case import Case as Case
 from netmend.program.source.values import Faces
 from netmend.testing.example import Example as Example
-from netmend.unit import Family
-from netmend.vocabulary.change import Change, FileEdits
+from netmend.unit import Family, record
+from netmend.vocabulary.change import FREE, Change, FileEdits
 
 
-class Repair(Protocol):
-    """A dataclass. The docstring is its page: first line what it changes; then when that helps and what it may cost."""
+class Repair:
+    """Base of all repairs. The docstring is the page: first line what it changes; then when that helps and what it may cost."""
 
-    code: ClassVar[str]
-    cures: ClassVar[tuple[str, ...]]  # leaves of the taxonomy, the most usual first
-    effort: ClassVar[int]  # FREE … ARCHITECTURE, see vocabulary/change.py
-    explores: ClassVar[bool]  # whether it may be tried without a fault that calls for it
-    EXAMPLES: ClassVar[tuple[Example, ...]]
+    code: str
+    cures: tuple[str, ...]  # leaves of the taxonomy, the most usual first
+    effort: int = FREE  # … ARCHITECTURE, see vocabulary/change.py
+    explores: bool = False  # whether it may be tried without a fault that calls for it
+    EXAMPLES: tuple[Example, ...]
+
+    def __init_subclass__(cls, code: str, **facts: Any) -> None:
+        for name, value in facts.items():
+            setattr(cls, name, value)
+        cls.code = code
+        REPAIRS.register(record(cls))
 
     def propose(self, case: Case) -> Iterator[Change]:
         """Changes in the order in which they should be tried; few, and none that cannot be right."""
-        ...
+        raise NotImplementedError
+
+    def change(
+        self,
+        case: Case,
+        title: str,
+        edits: FileEdits | Faces,
+        *,
+        knob: str = "",
+        cost: float = 1.0,
+        effort: int | None = None,
+    ) -> Iterator[Change]:
+        """One change, or none when it could not be written."""
+        faces = edits if isinstance(edits, Faces) else Faces(edits)
+        if faces:
+            yield Change(
+                self.code,
+                case.cause or self.cures[0],
+                title,
+                faces.edits,
+                faces.forced,
+                faces.arguments,
+                knob or title,
+                self.effort if effort is None else effort,
+                cost,
+            )
 
 
 REPAIRS: Family[Repair] = Family("netmend.repair.repairs")
-register = REPAIRS.register
 
-_CURES = re.compile(r"cures: ClassVar\[tuple\[str, \.\.\.\]\] = \(([^)]*)\)")
+_CURES = re.compile(r"^class \w+\(\s*Repair,[^:]*?cures=\(([^)]*)\)", re.MULTILINE)
 _CODE = re.compile(r'"([A-Z]+-[A-Z0-9-]+)"')
 
 
@@ -50,29 +80,3 @@ def _modules_by_cause() -> dict[str, tuple[str, ...]]:
 def curing(cause: str) -> tuple[Repair, ...]:
     """The repairs for one cause, in the order of their codes; the others stay unloaded."""
     return tuple(each for each in REPAIRS.some(_modules_by_cause().get(cause, ())) if cause in each.cures)
-
-
-def change(
-    repair: Repair,
-    case: Case,
-    title: str,
-    edits: FileEdits | Faces,
-    *,
-    knob: str = "",
-    cost: float = 1.0,
-    effort: int | None = None,
-) -> Iterator[Change]:
-    """One change, or none when it could not be written."""
-    faces = edits if isinstance(edits, Faces) else Faces(edits)
-    if faces:
-        yield Change(
-            repair.code,
-            case.cause or repair.cures[0],
-            title,
-            faces.edits,
-            faces.forced,
-            faces.arguments,
-            knob or title,
-            repair.effort if effort is None else effort,
-            cost,
-        )

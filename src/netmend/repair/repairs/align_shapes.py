@@ -6,8 +6,6 @@ import ast
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loss.losses import arguments, criterion_of
@@ -19,10 +17,10 @@ from netmend.program.source.dataflow import SHAPING, Use, bound, uses
 from netmend.program.source.writing import wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import FunctionFact, LossFact
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.vocabulary.change import Change, FileEdits
 
 _REFUSED = re.compile(
     r"target size \(torch\.Size\(\[([\d, ]*)\]\)\).{0,60}input size \(torch\.Size\(\[([\d, ]*)\]\)\)", re.I
@@ -33,39 +31,32 @@ _JOINING = ("cat", "concat", "hstack", "column_stack")
 Shape = tuple[int, ...]
 
 
-@register
-@dataclass(frozen=True)
-class AlignShapes:
+class AlignShapes(Repair, code="R204", cures=("TSR-SQUEEZE", "TSR-SHAPE", "INP-METHOD-SHAPE")):
     """Bring predictions and targets to the same shape before they meet.
 
     [N, 1] against [N] becomes an N × N table in which every prediction meets all targets. The axis of length one is taken away
     where the two meet, or from the output itself when other places compare it too.
     """
 
-    code: ClassVar[str] = "R204"
-    cures: ClassVar[tuple[str, ...]] = ("TSR-SQUEEZE", "TSR-SHAPE", "INP-METHOD-SHAPE")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
-
     def propose(self, case: Case) -> Iterator[Change]:
         by_hand = self._by_hand(case)
         if by_hand:
-            yield from change(self, case, "predictions and targets of one shape", by_hand, knob="loss shapes")
+            yield from self.change(case, "predictions and targets of one shape", by_hand, knob="loss shapes")
             return
         if "multi-target not supported" in (case.trace.run.exception or ""):
             for text in (".squeeze(1).long()", ".argmax(1)"):
                 edits = self._arguments(case, 1, text)
-                yield from change(self, case, f"targets{text}", edits, knob="loss shapes")
+                yield from self.change(case, f"targets{text}", edits, knob="loss shapes")
             return
         sequence = self._sequence(case)
         if sequence is not None:
-            yield from change(self, case, sequence[0], sequence[1], knob="loss shapes")
+            yield from self.change(case, sequence[0], sequence[1], knob="loss shapes")
             return
         edits = self._at_losses(case)
         if edits:
-            yield from change(self, case, "predictions and targets of one shape", edits, knob="loss shapes")
-            yield from change(
-                self, case, "an output without axis of length one", self._at_model(case), knob="loss shapes"
+            yield from self.change(case, "predictions and targets of one shape", edits, knob="loss shapes")
+            yield from self.change(
+                case, "an output without axis of length one", self._at_model(case), knob="loss shapes"
             )
 
     @staticmethod
@@ -168,7 +159,7 @@ class AlignShapes:
             return ()
         return once(edit for file, call in calls for edit in wrap(file, call, "", ".squeeze(1)"))
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         example(
             "an output of one column",
             criterion="nn.MSELoss()",

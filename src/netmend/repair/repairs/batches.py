@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.data.batch_order import in_random_order
@@ -18,34 +17,27 @@ from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name, stored_in, variables_in
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import LoaderFact
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.vocabulary.change import Change, FileEdits
 
 
-@register
-@dataclass(frozen=True)
-class Shuffle:
+class Shuffle(Repair, code="R501", cures=("API-SHUFFLE-POS",), explores=True):
     """Draw the training samples in a new random order in every epoch.
 
     Helps where the data is sorted, by class or by time of recording. It costs nothing, but a program whose order carries meaning
     (a stream, a curriculum) is changed by it.
     """
 
-    code: ClassVar[str] = "R501"
-    cures: ClassVar[tuple[str, ...]] = ("API-SHUFFLE-POS",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = True
-
     def propose(self, case: Case) -> Iterator[Change]:
         loader = self._loader(case)
         if loader is not None:
             title = f"shuffle {loader.name or 'the training data'}"
-            yield from change(self, case, title, _shuffled(case, loader), knob="training order")
+            yield from self.change(case, title, _shuffled(case, loader), knob="training order")
         elif case.fault is not None and training_loader(case.trace) is None:
             edits = in_random_order(case)
-            yield from change(self, case, "draw the batches in random order", edits, knob="training order")
+            yield from self.change(case, "draw the batches in random order", edits, knob="training order")
 
     def _loader(self, case: Case) -> LoaderFact | None:
         """A loader that feeds training in the order of its data."""
@@ -53,8 +45,6 @@ class Shuffle:
         if loader is None or loader.shuffle is not False or loader.sampler not in ("SequentialSampler", ""):
             return None
         return loader
-
-    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
 
 
 def _shuffled(case: Case, loader: LoaderFact) -> Faces:
@@ -149,19 +139,12 @@ class _Cut:
     loop: ast.For | ast.While
 
 
-@register
-@dataclass(frozen=True)
-class BatchSlices:
+class BatchSlices(Repair, code="R511", cures=("HYP-BATCH-IMPL", "DAT-LABEL"), explores=True):
     """Cut the batches of inputs and labels from the same rows, one batch after the other.
 
     Labels that are cut one row further than their inputs, or without the permutation that the inputs are picked by, belong to
     other samples. A slice that moves on by one row, or not at all, leaves most of the data out.
     """
-
-    code: ClassVar[str] = "R511"
-    cures: ClassVar[tuple[str, ...]] = ("HYP-BATCH-IMPL", "DAT-LABEL")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = True
 
     def propose(self, case: Case) -> Iterator[Change]:
         ways = _cuts(training_targets(case))
@@ -171,25 +154,23 @@ class BatchSlices:
                 _is_same_cut(inputs, other) for other in ways
             ):  # cut as they should be, then mixed
                 edits = replace(labels.file, labels.node, labels.file.source(labels.node.value))
-                yield from change(
-                    self, case, "labels in the order of their inputs", edits, knob="batch slices"
+                yield from self.change(
+                    case, "labels in the order of their inputs", edits, knob="batch slices"
                 )
                 return
             if inputs is not None:
                 text = inputs.file.source(inputs.index)
                 edits = replace(labels.file, labels.index, text)
                 title = f"labels from the same rows as their inputs: [{text}]"
-                yield from change(self, case, title, edits, knob="batch slices")
+                yield from self.change(case, title, edits, knob="batch slices")
                 return
         if case.cause != "HYP-BATCH-IMPL":
             return  # rows that are left out keep their labels
         for cut in (*_cuts(training_inputs(case)), *_cuts(training_targets(case))):
             edits = _by_batches(cut)
             if edits:
-                yield from change(self, case, "move on by whole batches", edits, knob="batch slices")
+                yield from self.change(case, "move on by whole batches", edits, knob="batch slices")
                 return
-
-    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
 
 
 def _cuts(ways: list[Flow]) -> list[_Cut]:

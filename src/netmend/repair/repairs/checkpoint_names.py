@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.program.source.bindings import binding_of
@@ -15,28 +13,21 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
+from netmend.vocabulary.change import Change, FileEdits
 
 _MISSING = re.compile(r"Missing key\(s\) in state_dict: (.*?)\.(?:\s|$)", re.S)
 _UNEXPECTED = re.compile(r"Unexpected key\(s\) in state_dict: (.*?)\.(?:\s|$)", re.S)
 _NAME = re.compile(r'"([^"]+)"')
 
 
-@register
-@dataclass(frozen=True)
-class CheckpointNames:
+class CheckpointNames(Repair, code="R513", cures=("TRN-CKPT", "API-RESTORE")):
     """Give the entries of a saved state the names that the model knows, or keep a copy of a state instead of a reference.
 
     With `strict=False` a state whose names have another prefix is passed over in silence. The prefix is changed while loading;
     heads that only one of the models has are left out as before.
     """
-
-    code: ClassVar[str] = "R513"
-    cures: ClassVar[tuple[str, ...]] = ("TRN-CKPT", "API-RESTORE")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         found = None if case.fault is None else case.code.call_at(case.fault.site)
@@ -50,14 +41,12 @@ class CheckpointNames:
             call = inner[0]
         wanted, given, own = _names(case)
         if own:
-            yield from change(self, case, "keep a copy of the state", _copied(file, call), knob="checkpoint")
+            yield from self.change(case, "keep a copy of the state", _copied(file, call), knob="checkpoint")
             return
         prefix = _prefix(given, wanted)
         if prefix is not None:
             title = f"names of the saved state: {prefix[0]!r} → {prefix[1]!r}"
-            yield from change(self, case, title, _renamed(file, call, *prefix), knob="checkpoint")
-
-    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
+            yield from self.change(case, title, _renamed(file, call, *prefix), knob="checkpoint")
 
 
 def _names(case: Case) -> tuple[list[str], list[str], bool]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.network.output_uses import once
@@ -13,9 +11,9 @@ from netmend.program.source.writing import delete_statement
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function, inside, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
+from netmend.vocabulary.change import Change, FileEdits
 
 # Steps have no slope: who writes a backward for them replaces the gradient on purpose.
 _STEPS = (
@@ -35,26 +33,18 @@ _STEPS = (
 _LEAVING = ("numpy", "detach", "data", "item")
 
 
-@register
-@dataclass(frozen=True)
-class CustomGradient:
+class CustomGradient(Repair, code="R212", cures=("TRN-GRAD", "TRN-BACKPROP")):
     """Use the plain operation of a custom autograd.Function's forward, so that its gradient is derived and not written.
 
     The gradient is then right by construction; memory and time may differ a little. Functions whose forward has steps are left
     alone: their backward replaces the gradient on purpose.
     """
 
-    code: ClassVar[str] = "R212"
-    cures: ClassVar[tuple[str, ...]] = ("TRN-GRAD", "TRN-BACKPROP")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
-
     def propose(self, case: Case) -> Iterator[Change]:
         for file, owner in self._functions(case):
             edits = self._plain(case, file, owner)
             if edits:
-                yield from change(
-                    self,
+                yield from self.change(
                     case,
                     f"the derived gradient of {owner.name}",
                     edits,
@@ -140,7 +130,7 @@ class CustomGradient:
         end = lines.offset(place.end_line, place.end_column) or 0
         return file.edits(lines.edit(end - len("apply"), end, "forward"))
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         example(
             "a wrong derivative",
             data="""

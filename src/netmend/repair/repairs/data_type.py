@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.data.data_holders import kind_of, training_inputs
@@ -17,10 +15,10 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import Site
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.vocabulary.change import Change, FileEdits
 
 _MAKERS = (
     "from_numpy",
@@ -50,44 +48,40 @@ _BYTES = ("uint8", "ubyte", "byte", "imread")
 _FLOATS = re.compile(r"float|double|half|to_tensor|ToTensor|normal|mean|rand")
 
 
-@register
-@dataclass(frozen=True)
-class DataType:
+class DataType(
+    Repair,
+    code="R509",
+    cures=("INP-TYPE", "INP-TENSOR-TYPE", "PRE-WRONG-DTYPE", "PRE-MISS-DTYPE", "PRE-WRONG-STEP"),
+    explores=True,
+):
     """Convert data to the type that the operation needs, where it is made.
 
     Inputs of layers become float32, class labels whole numbers (long), targets of other losses float32. Bytes are converted
     before anything is subtracted from them, because they cannot be negative.
     """
 
-    code: ClassVar[str] = "R509"
-    cures: ClassVar[tuple[str, ...]] = ("INP-TYPE", "INP-TENSOR-TYPE", "PRE-WRONG-DTYPE", "PRE-MISS-DTYPE", "PRE-WRONG-STEP")  # fmt: skip
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = True
-
     def propose(self, case: Case) -> Iterator[Change]:
         text = case.trace.run.exception or ""
         if not text:
             edits = _bytes_first(case)
-            yield from change(self, case, "convert bytes before subtracting", edits, knob="data type")
+            yield from self.change(case, "convert bytes before subtracting", edits, knob="data type")
             if case.cause == "PRE-WRONG-DTYPE" and not edits:
                 for title, real in real_at_line(case):
-                    yield from change(self, case, title, real, knob="data type")
+                    yield from self.change(case, title, real, knob="data type")
             return
         if case.fault is None:
             return
         if _WHOLE.search(text) or ("not implemented for" in text and _at_loss(case, text)):
             for title, edits in _ways(case, _label(case, text), "long"):
-                yield from change(self, case, title, edits, knob="data type")
+                yield from self.change(case, title, edits, knob="data type")
         elif _TARGET.search(text):
             for title, edits in _ways(case, _label(case, text), "float"):
-                yield from change(self, case, title, edits, knob="data type")
+                yield from self.change(case, title, edits, knob="data type")
         elif _MET.search(text):
             for title, edits in _ways(case, _input(case), "float"):
-                yield from change(self, case, title, edits, knob="data type")
+                yield from self.change(case, title, edits, knob="data type")
         elif found := case.code.statement_at(case.trace.run.exception_site or case.fault.site):
-            yield from change(self, case, "convert first", _in_line(text, *found), knob="data type")
-
-    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
+            yield from self.change(case, "convert first", _in_line(text, *found), knob="data type")
 
 
 def _at_loss(case: Case, text: str) -> bool:

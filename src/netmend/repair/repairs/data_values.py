@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.data.data_holders import (
@@ -28,42 +26,33 @@ from netmend.program.source.naming import new_variable, spelled
 from netmend.program.source.writing import insert_after, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name, own_nodes
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import LossFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _READERS = ("read_csv", "read_excel", "read_parquet", "read_table", "read_json", "read_sql")
 
 
-@register
-@dataclass(frozen=True)
-class CleanData:
+class CleanData(Repair, code="R504", cures=("PRE-MISS-CLEAN",), effort=BY_FACTS):
     """Remove the rows that hold values which are not finite, or fill such values with 0.
 
     One of them makes the loss NaN, and then every weight. Rows are removed from inputs and targets alike, before the data is split;
     filling keeps all rows, and after standardising a 0 is the mean.
     """
 
-    code: ClassVar[str] = "R504"
-    cures: ClassVar[tuple[str, ...]] = ("PRE-MISS-CLEAN",)
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
-
     def propose(self, case: Case) -> Iterator[Change]:
         offered = [
-            *change(self, case, "drop incomplete rows of the table", _complete_rows(case), knob="clean data"),
-            *change(self, case, "drop rows that are not finite", _finite_rows(case), knob="clean data"),
+            *self.change(case, "drop incomplete rows of the table", _complete_rows(case), knob="clean data"),
+            *self.change(case, "drop rows that are not finite", _finite_rows(case), knob="clean data"),
         ]
         if not (case.fault is not None and case.fault.component == "targets"):
             filled = list(
-                change(self, case, "fill with 0 what is not finite", _filled(case), knob="clean data")
+                self.change(case, "fill with 0 what is not finite", _filled(case), knob="clean data")
             )
             # Where evaluation meets such values too, or the parts have fixed sizes, no row may be missing.
             offered = [*filled, *offered] if _needs_every_row(case) else [*offered, *filled]
         yield from offered[:2]
-
-    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
 
 
 def _needs_every_row(case: Case) -> bool:
@@ -184,19 +173,12 @@ CleanData.EXAMPLES = (
 _SIMPLE = dict.fromkeys(DISTANCES, 1) | {"mse_loss": 2}  # the power of an error that they grow with
 
 
-@register
-@dataclass(frozen=True)
-class ScaleTargets:
+class ScaleTargets(Repair, code="R503", cures=("PRE-MISS-SCALE", "ARC-INIT-BIAS"), effort=BY_FACTS):
     """Let the network work in standardised units and give its answers back in the unit of the targets.
 
     The output is multiplied by the standard deviation of the training targets and their mean is added, so that what is printed
     keeps its unit. For an optimiser whose steps grow with the gradient the loss is divided by its usual size as well.
     """
-
-    code: ClassVar[str] = "R503"
-    cures: ClassVar[tuple[str, ...]] = ("PRE-MISS-SCALE", "ARC-INIT-BIAS")
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
 
     near: float = (
         3.0  # a spread within this factor of 1, or a mean within this part of the spread, needs no care
@@ -214,8 +196,8 @@ class ScaleTargets:
         edits = _in_forward(case, unit) or _by_hook(case, unit) or _at_calls(case, unit)
         if edits and factor:
             edits = (*edits, *self._loss_in_unit(case, target))
-        yield from change(
-            self, case, f"scale the model's output to the targets: {unit.strip()}", edits, knob="target scale"
+        yield from self.change(
+            case, f"scale the model's output to the targets: {unit.strip()}", edits, knob="target scale"
         )
 
     def _target(self, case: Case) -> TargetFact | None:
@@ -237,8 +219,6 @@ class ScaleTargets:
         if found is None or not size or not isinstance(found[1].func, ast.Attribute):
             return ()
         return wrap(found[0], found[1].func.value, "(", f" / {_rounded(size)})")
-
-    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
 
 
 def _rounded(value: float) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.network.layer_removal import call_removed, layer_removed
@@ -25,24 +24,19 @@ from netmend.program.source.writing import insert_before, wrap
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import holds, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
 from netmend.vocabulary.change import ARCHITECTURE, BY_FACTS, Change, FileEdits
 
 
-@register
-@dataclass(frozen=True)
-class AddLayer:
+class AddLayer(
+    Repair, code="R316", cures=("ARC-STRUCT-SUBOPT", "LYR-UNITS"), effort=ARCHITECTURE, explores=True
+):
     """Put one more hidden layer into a stack, of the width and with the activation that it has.
 
     Helps a network that is too small for its task; training takes longer.
     """
-
-    code: ClassVar[str] = "R316"
-    cures: ClassVar[tuple[str, ...]] = ("ARC-STRUCT-SUBOPT", "LYR-UNITS")
-    effort: ClassVar[int] = ARCHITECTURE
-    explores: ClassVar[bool] = True
 
     most: int = 3  # layers with which a network counts as shallow; one fewer when nothing was told
 
@@ -87,9 +81,9 @@ class AddLayer:
         is_argument = bool(both) and both[0].edit.text.startswith(",")
         title = f"one more layer of {layer.settings.get('out_features')} units"
         if is_argument and edits:
-            yield from change(self, case, title, (*both, *extra), knob="depth", cost=1.5)
+            yield from self.change(case, title, (*both, *extra), knob="depth", cost=1.5)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         example(
             "a stack",
             model="nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, ⟨ → 8), nn.Tanh(), nn.Linear(8, ⟩1))",
@@ -107,18 +101,11 @@ class AddLayer:
 _remove_example = partial(example, loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))")
 
 
-@register
-@dataclass(frozen=True)
-class RemoveLayer:
+class RemoveLayer(Repair, code="R318", cures=("LYR-EXTRA",), effort=BY_FACTS):
     """Take a layer away that should not be there, where what it is given fits what follows.
 
     Only layers that leave the shape as it is can be taken out without changing others.
     """
-
-    code: ClassVar[str] = "R318"
-    cures: ClassVar[tuple[str, ...]] = ("LYR-EXTRA",)
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         name = "" if case.fault is None else case.fault.component
@@ -130,13 +117,13 @@ class RemoveLayer:
             and module.calls
         ):
             edits = layer_removed(case, module)
-            yield from change(self, case, f"without {module.name}", edits, knob=module.name)
+            yield from self.change(case, f"without {module.name}", edits, knob=module.name)
         elif function is not None:
             found = case.code.call_at(function.site)
             edits = () if found is None else call_removed(*found)
-            yield from change(self, case, f"without {function.function}", edits, knob=function.name)
+            yield from self.change(case, f"without {function.function}", edits, knob=function.name)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _remove_example(
             "in a stack",
             model="nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1)⟨, nn.Tanh() → ⟩)",
@@ -172,19 +159,12 @@ _skip_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class SkipConnection:
+class SkipConnection(Repair, code="R317", cures=("LYR-NORM-MISSING",), effort=ARCHITECTURE):
     """Add the input of a layer to its output, in a deep plain stack.
 
     Signals and gradients pass along the sum unhindered, however deep the network is. Only layers whose input and output
     are equally wide get one.
     """
-
-    code: ClassVar[str] = "R317"
-    cures: ClassVar[tuple[str, ...]] = ("LYR-NORM-MISSING",)
-    effort: ClassVar[int] = ARCHITECTURE
-    explores: ClassVar[bool] = False
 
     least: int = 7  # layers; shallower networks train without
 
@@ -207,8 +187,8 @@ class SkipConnection:
             for site, found in square.items()
         ]
         edits = united(parts)
-        yield from change(
-            self, case, "skip connections around the hidden layers", edits, knob="skip connections"
+        yield from self.change(
+            case, "skip connections around the hidden layers", edits, knob="skip connections"
         )
 
     @staticmethod
@@ -268,7 +248,7 @@ class SkipConnection:
         made = insert_before(file, top[0], _CLASS.format(base=f"{base}.Sequential"))
         return tuple(replace(one, edit=replace(one.edit, text=f"{one.edit.text}\n\n")) for one in made)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _skip_example(
             "a loop in forward",
             layers="""

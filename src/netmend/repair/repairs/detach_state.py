@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.carried_state import carried, detached, form_of
@@ -14,10 +12,10 @@ from netmend.changes.loop.loop_code import Spot, loops_around, reached_from, spo
 from netmend.program.source.writing import delete_argument, insert_after, insert_before
 from netmend.program.text.file import File, in_block
 from netmend.program.text.queries import Function, holds, inside, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import ModuleFact
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.vocabulary.change import Change, FileEdits
 
 _example = partial(
     example,
@@ -28,19 +26,12 @@ _example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class DetachState:
+class DetachState(Repair, code="R108", cures=("LOOP-DETACH",)):
     """Detach the state that is carried from one step to the next.
 
     Behind the backward pass the values of a hidden state are still wanted, its graph is not. A state that the model keeps in an
     attribute is detached where `forward` takes it up. `retain_graph=True` is taken away with it.
     """
-
-    code: ClassVar[str] = "R108"
-    cures: ClassVar[tuple[str, ...]] = ("LOOP-DETACH",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         backward = next(iter(spots(case, "backward")), None)
@@ -49,7 +40,7 @@ class DetachState:
         edits = self._in_loop(case, backward) or self._in_model(case, backward)
         if edits:
             edits += self._freed(backward)
-        yield from change(self, case, "detach the state that is carried on", edits, knob="carried state")
+        yield from self.change(case, "detach the state that is carried on", edits, knob="carried state")
 
     def _in_loop(self, case: Case, backward: Spot) -> FileEdits:
         # The backward pass may stand in a helper: the loop is where that is called.
@@ -117,7 +108,7 @@ class DetachState:
                 return delete_argument(backward.file, backward.call, keyword)
         return ()
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _example(
             "a hidden state that goes from batch to batch",
             setup="state = torch.zeros(1, 4, 3)",

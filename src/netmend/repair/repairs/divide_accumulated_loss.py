@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import (
@@ -24,16 +22,14 @@ from netmend.changes.loop.loop_code import (
 from netmend.program.source.moving import combined, moved_after, taken_out, text_of
 from netmend.program.source.writing import insert_after, replace
 from netmend.program.text.queries import inside, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
+from netmend.vocabulary.change import Change, FileEdits
 
 _example = partial(example, optimizer="torch.optim.SGD(model.parameters(), lr=0.01)")
 
 
-@register
-@dataclass(frozen=True)
-class DivideAccumulatedLoss:
+class DivideAccumulatedLoss(Repair, code="R110", cures=("LOOP-ACCUM",)):
     """Make several small batches count as one large one.
 
     Each loss is divided by the number of batches that make one step, so that the sum of their gradients is a mean. Where the
@@ -41,25 +37,20 @@ class DivideAccumulatedLoss:
     over batches is moved back into it.
     """
 
-    code: ClassVar[str] = "R110"
-    cures: ClassVar[tuple[str, ...]] = ("LOOP-ACCUM",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
-
     def propose(self, case: Case) -> Iterator[Change]:
         found = spot(case.code, case.fault.site) if case.fault is not None else None
         if found is None:
             return
         moved = self._step_back_in_loop(case, found) if found.method == "zero_grad" else ()
         if moved:
-            yield from change(self, case, "step for every batch, inside the loop", moved, knob="step")
+            yield from self.change(case, "step for every batch, inside the loop", moved, knob="step")
         elif found.method == "zero_grad":
             edits = self._cleared_later(case, found)
-            yield from change(self, case, "clear the gradients after the step", edits, knob="zero_grad")
+            yield from self.change(case, "clear the gradients after the step", edits, knob="zero_grad")
         else:
             count = self._count(case, found)
             edits = self._divided(found, count) if count else ()
-            yield from change(self, case, f"divide the loss by {count}", edits, knob="accumulated loss")
+            yield from self.change(case, f"divide the loss by {count}", edits, knob="accumulated loss")
 
     def _step_back_in_loop(self, case: Case, clear: Spot) -> FileEdits:
         """`step()` behind a loop over whole batches that clears in each round: only the last batch of a pass would count."""
@@ -138,7 +129,7 @@ class DivideAccumulatedLoss:
             return replace(backward.file, value, f"({backward.file.source(value)}) / {count}")
         return ()
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _example(
             "not divided",
             setup="every = 4",

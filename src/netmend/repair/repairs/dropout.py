@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.network.layer_removal import call_removed, layer_removed
@@ -20,28 +18,23 @@ from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import add_argument, insert_after, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import ModuleFact
-from netmend.vocabulary.change import BUDGET, BY_FACTS, FREE, SHORT_SEARCH, Change, FileEdits
+from netmend.vocabulary.change import BUDGET, BY_FACTS, SHORT_SEARCH, Change, FileEdits
 
 _add_example = partial(
     example, loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))", component="model"
 )
 
 
-@register
-@dataclass(frozen=True)
-class AddDropout:
+class AddDropout(
+    Repair, code="R309", cures=("LYR-DROPOUT-MISSING", "LOS-REG-MISSING", "DAT-LITTLE"), effort=BUDGET
+):
     """Put dropout behind the hidden activations, so that the network cannot learn its samples by heart.
 
     Helps a network that is much better on its training data than on new data. Training may take longer.
     """
-
-    code: ClassVar[str] = "R309"
-    cures: ClassVar[tuple[str, ...]] = ("LYR-DROPOUT-MISSING", "LOS-REG-MISSING", "DAT-LITTLE")
-    effort: ClassVar[int] = BUDGET
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         if any(True for _ in dropouts(case.trace)):
@@ -57,8 +50,8 @@ class AddDropout:
         ]
         for rate in ("0.5",) if case.cause == "DAT-LITTLE" else ("0.5", "0.25"):
             edits = united(self._behind(case, link, rate) for link in hidden)
-            yield from change(
-                self, case, f"dropout of {rate} in the hidden layers", edits, knob="dropout", cost=1.2
+            yield from self.change(
+                case, f"dropout of {rate} in the hidden layers", edits, knob="dropout", cost=1.2
             )
 
     def _behind(self, case: Case, link: Link, rate: str) -> FileEdits:
@@ -92,7 +85,7 @@ class AddDropout:
             *extra,
         )
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _add_example(
             "in a stack",
             model="nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.⟨Linear → Dropout(0.5), nn.Linear⟩(8, 1))",
@@ -118,19 +111,12 @@ class AddDropout:
 _rate_example = partial(example, loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))")
 
 
-@register
-@dataclass(frozen=True)
-class DropoutRate:
+class DropoutRate(Repair, code="R308", cures=("LYR-DROPOUT-RATE",), effort=BY_FACTS, explores=True):
     """Lower a dropout rate that is far too high, and take away dropout on the output.
 
     Usual rates are 0.1 to 0.5. Dropout behind the last layer falsifies the answers themselves. A rate that is too low
     to keep the network from learning by heart is raised.
     """
-
-    code: ClassVar[str] = "R308"
-    cures: ClassVar[tuple[str, ...]] = ("LYR-DROPOUT-RATE",)
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = True
 
     high: float = 0.65  # above all usual rates
     low: float = 0.1  # below it hardly anything is held back
@@ -140,7 +126,7 @@ class DropoutRate:
         on_output = [drop for drop in found if drop.last]
         if on_output and (case.fault is None or any(d.name == case.fault.component for d in on_output)):
             edits = tuple(e for drop in on_output for e in self._without(case, drop.name, drop.functional))
-            yield from change(self, case, "no dropout on the output", edits, knob="dropout")
+            yield from self.change(case, "no dropout on the output", edits, knob="dropout")
             if case.fault is None or all(drop.last for drop in found):
                 return
         too_high = [drop for drop in found if drop.rate >= self.high and not drop.last]
@@ -159,7 +145,7 @@ class DropoutRate:
             ]
             title = f"dropout {max(drop.rate for drop in drops):g} → {rate:g}"
             effort = self.effort if case.fault is not None else SHORT_SEARCH
-            yield from change(self, case, title, _together(faces), knob="dropout", effort=effort)
+            yield from self.change(case, title, _together(faces), knob="dropout", effort=effort)
 
     @staticmethod
     def _without(case: Case, name: str, functional: bool) -> FileEdits:
@@ -170,7 +156,7 @@ class DropoutRate:
         found = case.code.call_at(site)
         return () if found is None else call_removed(*found)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _rate_example(
             "a literal",
             model="""
@@ -237,19 +223,12 @@ _LAYERS = {name: name.lower() for name in DROPOUTS}
 _mode_example = partial(example, layers="self.fc = nn.Linear(2, 1)", optimizer="")
 
 
-@register
-@dataclass(frozen=True)
-class DropoutFollowsMode:
+class DropoutFollowsMode(Repair, code="R106", cures=("LYR-DROPOUT-MODE",)):
     """Let dropout follow the mode of the model.
 
     `F.dropout(x)` drops in evaluation too, and an `nn.Dropout` made inside `forward` is always in training mode. With
     `training=self.training` both are off once `model.eval()` was called.
     """
-
-    code: ClassVar[str] = "R106"
-    cures: ClassVar[tuple[str, ...]] = ("LYR-DROPOUT-MODE",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         site = None if case.fault is None else case.fault.site
@@ -264,8 +243,8 @@ class DropoutFollowsMode:
             if function is not None and function.args.args and file.owner(call) is owner:
                 edits += self._edits(file, call, f"{function.args.args[0].arg}.training")
         # Imports are needed once.
-        yield from change(
-            self, case, "dropout only in training mode", tuple(dict.fromkeys(edits)), knob="dropout mode"
+        yield from self.change(
+            case, "dropout only in training mode", tuple(dict.fromkeys(edits)), knob="dropout mode"
         )
 
     def _edits(self, file: File, call: ast.Call, mode: str) -> FileEdits:
@@ -285,7 +264,7 @@ class DropoutFollowsMode:
             return (*replace(file, call, f"{function}({text})"), *extra)
         return ()
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _mode_example(
             "the function",
             forward="x = F.dropout(x, ⟨0.3 → 0.3, training=self.training⟩)\nreturn self.fc(x)",

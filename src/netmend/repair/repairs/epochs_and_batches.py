@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 
@@ -19,26 +17,25 @@ from netmend.diagnose.measures.batches import batch_size, training_samples
 from netmend.program.source.numbers import number, set_number
 from netmend.program.source.values import Faces
 from netmend.program.source.writing import replace
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary.change import BUDGET, SHORT_SEARCH, Change
 
 _epochs_example = partial(example, optimizer="torch.optim.SGD(model.parameters(), lr=0.01)")
 
 
-@register
-@dataclass(frozen=True)
-class Epochs:
+class Epochs(
+    Repair,
+    code="R407",
+    cures=("HYP-EPOCH-FEW", "HYP-EPOCH-MANY"),
+    effort=BUDGET,
+    explores=True,  # but only where the loss still falls
+):
     """Train longer, or stop earlier.
 
     A loss that still falls steeply at the end goes on falling; it costs the time of the longer training. Where evaluation
     was best early, the run ends about there.
     """
-
-    code: ClassVar[str] = "R407"
-    cures: ClassVar[tuple[str, ...]] = ("HYP-EPOCH-FEW", "HYP-EPOCH-MANY")
-    effort: ClassVar[int] = BUDGET
-    explores: ClassVar[bool] = True  # but only where the loss still falls
 
     few: int = 5  # rounds: that few are not only doubled
 
@@ -58,7 +55,7 @@ class Epochs:
                 text = str(wanted + rounds.start)
                 faces = set_number(case.code, rounds.file, rounds.count, text, case.arguments)
                 title = f"{whole} → {wanted} epochs"
-                yield from change(self, case, title, faces, knob="epochs", cost=wanted / whole)
+                yield from self.change(case, title, faces, knob="epochs", cost=wanted / whole)
 
     def _longer(self, case: Case, present: int | None) -> list[float]:
         """Far more where too few are told: how many are enough is often a matter of tens."""
@@ -86,9 +83,9 @@ class Epochs:
             text = f"({text})"
         text = f"{text} * {factor:g}" if factor > 1 else f"max(1, {text} // {round(1 / factor)})"
         edits = replace(rounds.file, rounds.count, text)
-        yield from change(self, case, f"train {factor:g} times as long", edits, knob="epochs", cost=factor)
+        yield from self.change(case, f"train {factor:g} times as long", edits, knob="epochs", cost=factor)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _epochs_example(
             "a constant",
             data="EPOCHS = ⟨2 → 8⟩",
@@ -158,19 +155,14 @@ _batch_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class BatchSize:
+class BatchSize(
+    Repair, code="R408", cures=("HYP-BATCH-SMALL", "HYP-BATCH-LARGE", "HYP-BATCH-NONE"), effort=SHORT_SEARCH
+):
     """Cut batches of a usual size.
 
     Batches of one or two samples give noise, above all to batch normalisation; batches of nearly all samples leave hardly any
     updates. Sizes between 16 and 256 are tried, so that an epoch has some hundred updates where there are enough samples.
     """
-
-    code: ClassVar[str] = "R408"
-    cures: ClassVar[tuple[str, ...]] = ("HYP-BATCH-SMALL", "HYP-BATCH-LARGE", "HYP-BATCH-NONE")
-    effort: ClassVar[int] = SHORT_SEARCH
-    explores: ClassVar[bool] = False
 
     updates: int = 100  # in an epoch, about
     least_updates: int = 400  # in a run: with fewer of them, larger batches cost more than they give
@@ -191,7 +183,7 @@ class BatchSize:
                     (*(faces.forced or faces.edits), *(longer.forced or longer.edits)),
                     longer.arguments if faces.arguments is None else faces.arguments,
                 )
-            yield from change(self, case, title, faces, knob="batch size", cost=cost)
+            yield from self.change(case, title, faces, knob="batch size", cost=cost)
 
     def _as_many_updates(self, case: Case, present: int, size: int) -> tuple[str, Faces]:
         """More rounds where larger batches leave hardly any updates."""
@@ -211,7 +203,7 @@ class BatchSize:
         first = min(max(usual, 16), 256)
         return [size for size in (first, 4 * first) if size < present]
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _batch_example(
             "a loader with batches of two",
             data="""

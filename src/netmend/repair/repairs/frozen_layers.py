@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import callers
@@ -14,10 +12,10 @@ from netmend.program.source.moving import emptied, taken_out
 from netmend.program.source.writing import replace, unwrap_method
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import ParameterFact
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.vocabulary.change import Change, FileEdits
 
 _unfreeze_example = partial(
     example,
@@ -27,19 +25,12 @@ _unfreeze_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class Unfreeze:
+class Unfreeze(Repair, code="R115", cures=("LOOP-FREEZE",)):
     """Let frozen layers learn.
 
     Layers that were frozen at their random start pass on an arbitrary mixture of the input. The lines that freeze them are taken
     away, and the optimiser gets all parameters of the model where it held the rest only.
     """
-
-    code: ClassVar[str] = "R115"
-    cures: ClassVar[tuple[str, ...]] = ("LOOP-FREEZE",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         edits: FileEdits = ()
@@ -56,7 +47,7 @@ class Unfreeze:
                     edits += _without(where, part)
         if edits:
             edits += self._held(case)
-        yield from change(self, case, "let the frozen layers learn", edits, knob="frozen layers")
+        yield from self.change(case, "let the frozen layers learn", edits, knob="frozen layers")
 
     def _removed(
         self, case: Case, file: File, node: ast.stmt | ast.Call, words: list[str]
@@ -100,7 +91,7 @@ class Unfreeze:
             return ()
         return replace(found[0], inner, found[0].source(root))
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _unfreeze_example(
             "a loop over parameters",
             helpers="""
@@ -180,19 +171,12 @@ _STEP = """
         p.requires_grad = {}"""
 
 
-@register
-@dataclass(frozen=True)
-class ReleaseFrozen:
+class ReleaseFrozen(Repair, code="R518", cures=("LOS-GRAPH-CUT", "LOOP-FREEZE")):
     """Let a network learn again that was frozen for a part of the step.
 
     An actor's update freezes the critic and releases it afterwards. Where both loops say False, the critic's next loss has nothing to go back
     through; the later of the two is meant to say True.
     """
-
-    code: ClassVar[str] = "R518"
-    cures: ClassVar[tuple[str, ...]] = ("LOS-GRAPH-CUT", "LOOP-FREEZE")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         for file in case.code.files():
@@ -204,12 +188,12 @@ class ReleaseFrozen:
                 values.sort(key=lambda value: value.lineno)
                 if len(values) > 1 and all(value.value is False for value in values):
                     edits = replace(file, values[-1], "True")
-                    yield from change(
-                        self, case, "let the frozen network learn again", edits, knob="requires_grad"
+                    yield from self.change(
+                        case, "let the frozen network learn again", edits, knob="requires_grad"
                     )
                     return
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _release_example("frozen twice", step=_STEP.format("⟨False → True⟩")),
         _release_example("frozen and released", step=_STEP.format("⟨True⟩"), raises=False),
         _release_example("frozen once", step=_STEP.split("    score")[0].replace("False", "⟨False⟩")),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 
@@ -19,10 +17,10 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.numbers import number, set_number
 from netmend.program.source.writing import insert_after, insert_before, replace
 from netmend.program.text.queries import Function, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import ModuleFact
-from netmend.vocabulary.change import BY_FACTS, FREE, SHORT_SEARCH, Change, FileEdits
+from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change, FileEdits
 
 _UNROLLED = 8  # calls of one layer within a forward pass
 
@@ -32,19 +30,12 @@ _limit_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class Clipping:
+class Clipping(Repair, code="R405", cures=("OPT-CLIP", "HYP-LR-HIGH", "HYP-LR-LOW"), effort=BY_FACTS):
     """Clip the gradients between backward and step, to a limit that leaves ordinary ones as they are.
 
     A recurrent network multiplies gradients over many steps of time, and one burst can undo all training: a limit of 1
     cures that, or a lower one. A limit far below the usual norm is raised; a call that comes too late or too early is moved.
     """
-
-    code: ClassVar[str] = "R405"
-    cures: ClassVar[tuple[str, ...]] = ("OPT-CLIP", "HYP-LR-HIGH", "HYP-LR-LOW")
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
 
     tight: float = 20.0  # times the limit: gradients that long are ordinary, and the limit is to blame
 
@@ -74,7 +65,7 @@ class Clipping:
             edits = _between(backward, step, text) if text else ()
             if edits:
                 title = f"clip gradients to norm {float(limit):g}"
-                yield from change(self, case, title, (*edits, *extra), knob="clipping", effort=effort)
+                yield from self.change(case, title, (*edits, *extra), knob="clipping", effort=effort)
 
     def _call(self, case: Case, anchor: Spot, limit: str) -> tuple[str, FileEdits]:
         """The lines to insert."""
@@ -118,7 +109,7 @@ class Clipping:
         faces = set_number(
             case.code, clip.file, value, f"{good:.1f}" if good < 1000 else f"{good:g}", case.arguments
         )
-        yield from change(self, case, f"clip at {limit:g} → {good:g}", faces, knob="clipping limit")
+        yield from self.change(case, f"clip at {limit:g} → {good:g}", faces, knob="clipping limit")
 
     def _moved(self, case: Case, clip: Spot) -> Iterator[Change]:
         backward, step = next(iter(spots(case, "backward")), None), next(iter(spots(case, "step")), None)
@@ -132,9 +123,9 @@ class Clipping:
         insertion = _between(backward, step, text_of(clip.file, clip.statement))
         after = backward.file.loop(backward.call) is step.file.loop(step.call) and _same_block(backward, step)
         edits = combined(clip.file, taken_out(clip.file, clip.statement), insertion, after)
-        yield from change(self, case, "clip between backward() and step()", edits, knob="clipping place")
+        yield from self.change(case, "clip between backward() and step()", edits, knob="clipping place")
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _limit_example(
             "a recurrent network without a limit",
             data="rnn, head = nn.RNN(2, 4, batch_first=True), nn.Linear(4, 1)",
@@ -231,19 +222,12 @@ _scale_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class UnscaleBeforeClip:
+class UnscaleBeforeClip(Repair, code="R113", cures=("LOOP-AMP", "OPT-CLIP")):
     """Bring the calls of a gradient scaler into their order.
 
     `scaler.unscale_(optimizer)` comes before the gradients are clipped, the step is made by `scaler.step(optimizer)`, and
     `scaler.update()` follows it.
     """
-
-    code: ClassVar[str] = "R113"
-    cures: ClassVar[tuple[str, ...]] = ("LOOP-AMP", "OPT-CLIP")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         scaled = scaler_of(case)
@@ -258,24 +242,22 @@ class UnscaleBeforeClip:
         clip = found if found is not None and found.method.startswith("clip_grad") else clip
         if step.call.args and step.method == "step":
             if clip is not None:
-                yield from change(
-                    self,
+                yield from self.change(
                     case,
                     "unscale the gradients before they are clipped",
                     self._unscaled(case, clip, step),
                     knob="scaler",
                 )
             if case.cause == "LOOP-AMP" and not _updates(step, scaler):
-                yield from change(
-                    self,
+                yield from self.change(
                     case,
                     "update the scaler",
                     insert_after(step.file, step.statement, f"{scaler}.update()"),
                     knob="scaler",
                 )
         elif step.method == "step" and step.is_alone and scaled[0].is_beside(step):
-            yield from change(
-                self, case, "step through the scaler", self._through(step, scaler), knob="scaler"
+            yield from self.change(
+                case, "step through the scaler", self._through(step, scaler), knob="scaler"
             )
 
     def _unscaled(self, case: Case, clip: Spot, step: Spot) -> FileEdits:
@@ -301,7 +283,7 @@ class UnscaleBeforeClip:
             *insert_after(step.file, step.statement, f"{scaler}.update()"),
         )
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _scale_example(
             "clipped while scaled",
             step="""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Spot, callers, holds, optimizer_at, protocol, spot, spots, uncalled
@@ -17,29 +15,22 @@ from netmend.program.source.writing import insert_after, insert_before, replace
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function, inside, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import Call
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.vocabulary.change import Change, FileEdits
 
 _clear_example = partial(
     example, optimizer="torch.optim.SGD(model.parameters(), lr=0.01)", loop="for step in range(5)"
 )
 
 
-@register
-@dataclass(frozen=True)
-class ClearGradients:
+class ClearGradients(Repair, code="R101", cures=("LOOP-ZERO-GRAD",)):
     """Clear the gradients once per optimiser step.
 
     `zero_grad()` comes before the backward pass; where several backward passes make one step, it comes behind the step. A
     call that stands outside of the loop or on another branch is moved. Weights that are updated by hand get `grad = None`.
     """
-
-    code: ClassVar[str] = "R101"
-    cures: ClassVar[tuple[str, ...]] = ("LOOP-ZERO-GRAD",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         done: set[str] = set()
@@ -54,8 +45,7 @@ class ClearGradients:
                     return  # half a cure would be proven useless
                 edits += own
         name = ", ".join(sorted(done)) or "the model"
-        yield from change(
-            self,
+        yield from self.change(
             case,
             f"clear the gradients of {name} at every step",
             edits or self._by_hand(case),
@@ -126,7 +116,7 @@ class ClearGradients:
             break
         return edits
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _clear_example(
             "never called",
             step="""
@@ -206,19 +196,12 @@ def _may_have_neighbours(anchor: Spot) -> bool:
 _record_example = partial(example, optimizer="torch.optim.SGD(model.parameters(), lr=0.01)", raises=True)
 
 
-@register
-@dataclass(frozen=True)
-class SwitchGradientsOn:
+class SwitchGradientsOn(Repair, code="R107", cures=("LOOP-NO-GRAD",)):
     """Let the training pass record gradients.
 
     A `with torch.no_grad():`, a decorator or a `set_grad_enabled(False)` that reaches the training pass leaves `backward()`
     nothing to go through; it is taken away, in the functions that lead there too.
     """
-
-    code: ClassVar[str] = "R107"
-    cures: ClassVar[tuple[str, ...]] = ("LOOP-NO-GRAD",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         site = None if case.fault is None else case.fault.site
@@ -234,7 +217,7 @@ class SwitchGradientsOn:
             and not spots(case, "forward", training=True)
         ):
             edits = self._around(case, passes[0].file, passes[0].call) or self._for_good(case, file)
-        yield from change(self, case, "record gradients in the training pass", edits, knob="no_grad")
+        yield from self.change(case, "record gradients in the training pass", edits, knob="no_grad")
 
     def _at_line(self, file: File, line: int) -> FileEdits:
         for node in inside(file.tree, ast.stmt):
@@ -279,7 +262,7 @@ class SwitchGradientsOn:
                     return taken_out(file, node)
         return ()
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _record_example(
             "a block around the training pass",
             step="""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.network.activation_places import exchanged
@@ -19,8 +17,8 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name, variables_in
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import FunctionFact, ModuleFact
 from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change, FileEdits
 
@@ -30,19 +28,12 @@ _WORDS = {"relu": "ReLU", "gelu": "GELU", "leaky_relu": "leaky ReLU"}
 _hidden_example = partial(example, loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))")
 
 
-@register
-@dataclass(frozen=True)
-class HiddenActivation:
+class HiddenActivation(Repair, code="R301", cures=("ACT-HID-WRONG",), effort=BY_FACTS, explores=True):
     """Put ReLU in the place of the saturating or competing activations of all hidden layers; GELU if that does not help.
 
     Sigmoids pass on a quarter of the gradient at best and softmax makes units compete for a sum of one. Gates and
     attention, where such a value weighs another one, are left alone; so is the output.
     """
-
-    code: ClassVar[str] = "R301"
-    cures: ClassVar[tuple[str, ...]] = ("ACT-HID-WRONG",)
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = True
 
     deep: int = 4  # layers from which a tanh is worth exchanging without being accused
 
@@ -58,7 +49,7 @@ class HiddenActivation:
             edits = united(exchanged(case, link, function) for link in places)
             title = f"hidden {names} → {_WORDS[function]}"
             effort = self.effort if case.fault is not None else SHORT_SEARCH
-            yield from change(self, case, title, edits, knob="hidden activation", effort=effort)
+            yield from self.change(case, title, edits, knob="hidden activation", effort=effort)
 
     def _functions(self, case: Case) -> tuple[str, ...]:
         """The kinds to be exchanged: what the fault names and its like, else whatever saturates."""
@@ -81,7 +72,7 @@ class HiddenActivation:
         fact = case.trace.get(FunctionFact, name)
         return by_name or next((link for link in found if fact is not None and link.site == fact.site), None)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _hidden_example(
             "layers of a stack, and the output's sigmoid stays",
             model="nn.Sequential(nn.Linear(2, 8), nn.⟨Sigmoid → ReLU⟩(), nn.Linear(8, 1), nn.Sigmoid())",
@@ -139,19 +130,12 @@ _insert_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class InsertActivation:
+class InsertActivation(Repair, code="R302", cures=("ACT-HID-MISSING",), effort=BY_FACTS):
     """Put a ReLU behind every hidden layer that hands its output straight to the next one.
 
     Layers in a row without a non-linearity are one linear layer. In a stack the ReLU becomes a layer of it, behind the
     normalisation if there is one; in forward() it is put around the call.
     """
-
-    code: ClassVar[str] = "R302"
-    cures: ClassVar[tuple[str, ...]] = ("ACT-HID-MISSING",)
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         model = model_of_fault(case)
@@ -161,7 +145,7 @@ class InsertActivation:
         places = [first for first, edits in found if edits]
         names = ", ".join(first.name for first in places[:3]) + (", …" if len(places) > 3 else "")
         edits = united(edits for _, edits in found)
-        yield from change(self, case, f"ReLU after {names}", edits, knob="hidden activation")
+        yield from self.change(case, f"ReLU after {names}", edits, knob="hidden activation")
 
     @staticmethod
     def _uncertain(case: Case, model: str) -> list[tuple[ModuleFact, ModuleFact]]:
@@ -215,7 +199,7 @@ class InsertActivation:
         is_whole = isinstance(file.parent(call), ast.Assign | ast.Return)
         return (*replace(file, call, text if is_whole else f"({text})"), *extra)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _insert_example(
             "a stack of layers",
             model="""

@@ -5,10 +5,8 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from dataclasses import replace as replaced
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.network.first_values import (
@@ -27,8 +25,8 @@ from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import delete_argument, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name, site_of
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import Fault
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
@@ -42,19 +40,14 @@ _example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class Initialisation:
+class Initialisation(
+    Repair, code="R303", cures=("ARC-INIT-WEIGHT", "LYR-NORM-MISSING"), effort=BY_FACTS, explores=True
+):
     """Take a bad initialisation of the weights away, or use He's or Xavier's instead.
 
     Without it the framework's own holds, which suits most networks. In deep stacks of rectifiers He's keeps the signal
     alive; Xavier's suits tanh and sigmoid.
     """
-
-    code: ClassVar[str] = "R303"
-    cures: ClassVar[tuple[str, ...]] = ("ARC-INIT-WEIGHT", "LYR-NORM-MISSING")
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = True
 
     def propose(self, case: Case) -> Iterator[Change]:
         if case.fault is None:  # matrices that start constant, whatever they did to the training
@@ -72,14 +65,13 @@ class Initialisation:
         edits = _before_loading(case)
         if edits:
             title = "initialise before the trained weights are loaded"
-            yield from change(self, case, title, edits, knob="initial weights")
+            yield from self.change(case, title, edits, knob="initial weights")
             return
         write = write_at(case) if case.cause == "ARC-INIT-WEIGHT" else None
         if write is None:
             yield from self._by_hand(case)
             edits = everywhere(case)
-            yield from change(
-                self,
+            yield from self.change(
                 case,
                 f"{suited(case)[0]} initialisation for all layers",
                 edits,
@@ -104,7 +96,7 @@ class Initialisation:
         order = ("gain", "gone", "known") if clean and not deep else ("gain", "known", "std", "gone")
         proposed = [name for name in order if faces[name]][:3]
         for name in proposed:
-            yield from change(self, case, titles[name], faces[name], knob="initial weights")
+            yield from self.change(case, titles[name], faces[name], knob="initial weights")
 
     def _known(self, case: Case, writes: list[Write]) -> FileEdits:
         _, function, more = suited(case)
@@ -167,10 +159,10 @@ class Initialisation:
             )
             name, extra = spelled(file, "torch.randn", like=call.func)
             edits = (*replace(file, scaled, f"{name}({shape}) * 0.1"), *extra)
-            yield from change(self, case, "small random weights", edits, knob="initial weights")
+            yield from self.change(case, "small random weights", edits, knob="initial weights")
             return
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _example(
             "a loop over layers",
             helpers="""
@@ -252,18 +244,11 @@ def _before_loading(case: Case) -> FileEdits:
     return ()
 
 
-@register
-@dataclass(frozen=True)
-class BiasInitialisation:
+class BiasInitialisation(Repair, code="R304", cures=("ARC-INIT-BIAS",), effort=BY_FACTS):
     """Take a bad initialisation of the biases away, or start them at zero.
 
     Strongly negative biases switch rectifiers off for good, and an output bias far from the targets has to be unlearned.
     """
-
-    code: ClassVar[str] = "R304"
-    cures: ClassVar[tuple[str, ...]] = ("ARC-INIT-BIAS",)
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         write = write_at(case)
@@ -274,7 +259,7 @@ class BiasInitialisation:
         zero = united(self._zero(one) for one in writes)
         ways = [("the framework's own start for the biases", gone), ("biases start at zero", zero)]
         for title, edits in ways if clean else reversed(ways):
-            yield from change(self, case, title, edits, knob="initial biases")
+            yield from self.change(case, title, edits, knob="initial biases")
 
     @staticmethod
     def _zero(write: Write) -> FileEdits:
@@ -282,7 +267,7 @@ class BiasInitialisation:
         name, extra = spelled(write.file, "torch.nn.init.zeros_", like=like)
         return (*replace(write.file, write.statement, f"{name}({write.target})"), *extra)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _example(
             "one layer of several",
             helpers="- nn.init.constant_(model[0].bias, -9.0)\nnn.init.constant_(model[2].bias, 0.1)",

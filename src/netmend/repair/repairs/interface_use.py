@@ -6,9 +6,7 @@ import ast
 import difflib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.program.source.naming import spelled
@@ -22,9 +20,9 @@ from netmend.program.source.writing import (
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function, inside, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
+from netmend.vocabulary.change import Change, FileEdits
 
 _LEAF = re.compile(r"leaf Variable that requires grad")
 _EARLY = re.compile(r"before Module\.__init__\(\) call")
@@ -38,19 +36,12 @@ _TWICE = re.compile(r"backward through the graph a second time")
 _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
 
-@register
-@dataclass(frozen=True)
-class InterfaceUse:
+class InterfaceUse(Repair, code="R514", cures=("API-USAGE", "API-CALL-MISSING")):
     """Use PyTorch as its error message asks for.
 
     Detach before `numpy()`, call `super().__init__()` first, update parameters without a graph, name the method `forward`, do not
     overwrite what the backward pass needs, and go backward once per loss.
     """
-
-    code: ClassVar[str] = "R514"
-    cures: ClassVar[tuple[str, ...]] = ("API-USAGE", "API-CALL-MISSING")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         text = case.trace.run.exception or ""
@@ -75,9 +66,7 @@ class InterfaceUse:
             title, edits = "do not overwrite what is needed", _not_in_place(case)
         elif _TWICE.search(text):
             title, edits = "go backward once", _once(file, statement)
-        yield from change(self, case, title, edits, knob=f"line {statement.lineno}")
-
-    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
+        yield from self.change(case, title, edits, knob=f"line {statement.lineno}")
 
 
 def _detached(file: File, statement: ast.stmt) -> FileEdits:

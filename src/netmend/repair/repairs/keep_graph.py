@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loss.backward_uses import cut_for_the_others
@@ -36,35 +34,28 @@ from netmend.program.source.writing import insert_before, replace
 from netmend.program.text.file import File, block_of
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import inside, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import FunctionFact, LossFact
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.vocabulary.change import Change, FileEdits
 
 _CHOICES = ("argmax", "max", "argmin")
 _OFF = ("no_grad", "inference_mode")
 
 
-@register
-@dataclass(frozen=True)
-class KeepGraph:
+class KeepGraph(Repair, code="R208", cures=("LOS-GRAPH-CUT",), explores=True):
     """Take away what cuts the way of the gradient: detach(), .data, .item(), a way through numpy, argmax, a no_grad block.
 
     What numpy computed is written with torch; in place of a class that was picked, the scores go to a loss for classes.
     Parts that were cut off on purpose are trained too then.
     """
 
-    code: ClassVar[str] = "R208"
-    cures: ClassVar[tuple[str, ...]] = ("LOS-GRAPH-CUT",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = True
-
     def propose(self, case: Case) -> Iterator[Change]:
         if case.fault is None and not _nothing_flows(case):
             return
         block = self._without_block(case)
         if block:
-            yield from change(self, case, "record gradients here too", block, knob="graph")
+            yield from self.change(case, "record gradients here too", block, knob="graph")
             return
         for file, node in self._cuts(case):
             beside = cut_for_the_others(case.code, file, node, value_before(chain_of(file, node)[-1]))
@@ -76,12 +67,12 @@ class KeepGraph:
                 title = "tensors in the place of numbers" if remade else f"without {name_of(node)}"
                 title = f"{name_of(node)} only where the other network learns" if beside else title
                 edits = once((*edits, *beside, *without_leaf_flags(file, node)))
-                yield from change(self, case, title, edits, knob="graph")
+                yield from self.change(case, title, edits, knob="graph")
                 return
         for file, scope in self._around(case):
             edits = kept_as_tensors(file, scope)
             if edits:
-                yield from change(self, case, "tensors in the place of numbers", edits, knob="graph")
+                yield from self.change(case, "tensors in the place of numbers", edits, knob="graph")
                 return
 
     @staticmethod
@@ -237,7 +228,7 @@ class KeepGraph:
                         return (*gone, *without_leaf_flags(file, node))
         return ()
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         example(
             "detach between two layers",
             layers="self.a, self.b = nn.Linear(2, 4), nn.Linear(4, 1)",

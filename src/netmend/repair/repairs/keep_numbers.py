@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Spot, names_in, spots
 from netmend.program.source.writing import wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
+from netmend.vocabulary.change import Change, FileEdits
 
 _JOIN = ("stack", "cat", "vstack", "hstack", "concat")
 _COLLECT = ("append", "appendleft", "extend", "add")
@@ -30,19 +28,12 @@ _example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class KeepNumbers:
+class KeepNumbers(Repair, code="R109", cures=("TRN-MEM",)):
     """Keep the value of a loss instead of the tensor with its graph.
 
     `losses.append(loss)` and `total += loss` hold the graphs of all steps; `loss.item()` holds a number. Where what is collected
     is used as a tensor later on, it becomes `loss.detach()`.
     """
-
-    code: ClassVar[str] = "R109"
-    cures: ClassVar[tuple[str, ...]] = ("TRN-MEM",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         found = None if case.fault is None else case.code.statement_at(case.fault.site)
@@ -62,7 +53,7 @@ class KeepNumbers:
                     continue
                 if any(_part(value, losses) for value in _kept(other)) and not _feeds(file, backward, other):
                     edits += self._edits(file, other, losses)
-        yield from change(self, case, "keep numbers instead of tensors", edits, knob="kept values")
+        yield from self.change(case, "keep numbers instead of tensors", edits, knob="kept values")
 
     def _edits(self, file: File, statement: ast.stmt, losses: set[str]) -> FileEdits:
         edits: FileEdits = ()
@@ -77,7 +68,7 @@ class KeepNumbers:
             edits += wrap(file, node, "", f".{method}()")
         return edits
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _example(
             "collected in a list and added up",
             after_step="losses.append⟨(loss) → (loss.item())⟩\ntotal += ⟨loss * 4 → loss.item() * 4⟩",

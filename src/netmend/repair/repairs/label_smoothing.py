@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.program.source.values import set_argument
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary.change import BY_FACTS, Change
 
 _example = partial(
@@ -20,18 +18,11 @@ _example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class LabelSmoothing:
+class LabelSmoothing(Repair, code="R217", cures=("LOS-SMOOTH",), effort=BY_FACTS):
     """Smooth labels by the usual tenth, or not at all.
 
     With more than half of each target given away, the network is not asked to tell classes apart.
     """
-
-    code: ClassVar[str] = "R217"
-    cures: ClassVar[tuple[str, ...]] = ("LOS-SMOOTH",)
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         loss = case.loss
@@ -41,9 +32,9 @@ class LabelSmoothing:
         for share in ("0.1", "0.0"):
             faces = set_argument(case.code, site, "label_smoothing", share, None, case.arguments)
             title = f"label smoothing {loss.settings['label_smoothing']:g} → {float(share):g}"
-            yield from change(self, case, title, faces, knob="label smoothing")
+            yield from self.change(case, title, faces, knob="label smoothing")
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _example("a literal", criterion="nn.CrossEntropyLoss(label_smoothing=⟨0.9 → 0.1⟩)"),
         _example(
             "a constant",

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.data.data_holders import Holder, holders, training_inputs, training_targets
@@ -17,9 +16,9 @@ from netmend.program.source.naming import new_variable
 from netmend.program.source.writing import delete_statement, insert_after, insert_before, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
+from netmend.vocabulary.change import Change, FileEdits
 
 _DRAWS = ("randperm", "permutation")
 _SAMPLES = (["0"], ["(0,)"], ["[0]"])
@@ -36,19 +35,12 @@ class _Move:
     draw: str = ""  # the call that would draw an order instead
 
 
-@register
-@dataclass(frozen=True)
-class LabelsAlignment:
+class LabelsAlignment(Repair, code="R510", cures=("DAT-LABEL", "HYP-BATCH-IMPL"), explores=True):
     """Put inputs and labels into one and the same order.
 
     Where only one of them is shuffled, or each by an order of its own, labels no longer belong to their inputs. One permutation is
     drawn and used for both; a label that was shifted on purpose or by mistake is left where it was.
     """
-
-    code: ClassVar[str] = "R510"
-    cures: ClassVar[tuple[str, ...]] = ("DAT-LABEL", "HYP-BATCH-IMPL")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = True
 
     def propose(self, case: Case) -> Iterator[Change]:
         inputs, targets = training_inputs(case)[:1], training_targets(case)[:1]
@@ -63,17 +55,14 @@ class LabelsAlignment:
             edits = _moved_too(first[0], targets[0])
         elif second and inputs:
             edits = _moved_too(second[0], inputs[0])
-        yield from change(self, case, "one order for inputs and labels", edits, knob="label order")
+        yield from self.change(case, "one order for inputs and labels", edits, knob="label order")
         if not edits:
-            yield from change(
-                self,
+            yield from self.change(
                 case,
                 "leave the labels as they were",
                 _not_moved(inputs, targets[0]),
                 knob="label order",
             )
-
-    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
 
 
 def _moves(case: Case, flow: Flow) -> list[_Move]:

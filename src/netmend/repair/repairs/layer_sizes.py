@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.network.input_forms import (
@@ -28,10 +26,10 @@ from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import ModuleFact
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.vocabulary.change import Change, FileEdits
 
 _SPATIAL = ("Conv", "BatchNorm", "GroupNorm", "InstanceNorm")  # their width is the second axis
 
@@ -44,24 +42,15 @@ _size_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class FitLayerSize:
+class FitLayerSize(
+    Repair,
+    code="R313",
+    cures=("LYR-DIM-MISMATCH", "LYR-IN-SAMPLE", "LYR-IN-SHAPE", "LYR-FILTER", "INP-LAYER-SHAPE"),
+):
     """Make a layer take as many features or channels as it is given, or let the layer before give what it takes.
 
     The sizes are those that were seen when the program stopped, so that the first change is exact.
     """
-
-    code: ClassVar[str] = "R313"
-    cures: ClassVar[tuple[str, ...]] = (
-        "LYR-DIM-MISMATCH",
-        "LYR-IN-SAMPLE",
-        "LYR-IN-SHAPE",
-        "LYR-FILTER",
-        "INP-LAYER-SHAPE",
-    )
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         layer = failing_layer(case.trace)
@@ -80,7 +69,7 @@ class FitLayerSize:
         axes = axes_of_norm(layer, text)
         if axes:
             edits = rename_callee(*found, f"torch.nn.{layer.kind[:-2]}{axes}d")
-            yield from change(self, case, f"{layer.name} as {layer.kind[:-2]}{axes}d", edits, knob=layer.name)
+            yield from self.change(case, f"{layer.name} as {layer.kind[:-2]}{axes}d", edits, knob=layer.name)
             return
         if not name or len(given) < 2 or lacks_axes(layer) or needs_flattening(case, layer):
             return
@@ -92,8 +81,7 @@ class FitLayerSize:
         value = case.sources.argument(found[1], name, position)
         if value is not None:
             faces = self._width(case, found[0], layer, value, width)
-            yield from change(
-                self,
+            yield from self.change(
                 case,
                 f"let {layer.name} take {width} instead of {wanted}",
                 faces,
@@ -129,7 +117,7 @@ class FitLayerSize:
         if name:
             faces = set_argument(case.code, before.created, name, str(wanted), 1, case.arguments)
             title = f"let {before.name} give {wanted} instead of {width}"
-            yield from change(self, case, title, faces, knob=f"input of {layer.name}")
+            yield from self.change(case, title, faces, knob=f"input of {layer.name}")
 
     def _more_entries(self, case: Case, layer: ModuleFact, file: File, call: ast.Call) -> Iterator[Change]:
         """An embedding with too few entries: one more for indices that count from one, or as many as the data shows."""
@@ -144,8 +132,8 @@ class FitLayerSize:
             edits = wrap(file, value, "", " + 1")
         else:
             edits = replace(file, value, str(size))
-        yield from change(
-            self, case, f"{layer.name} with {size} entries", edits, knob=f"input of {layer.name}"
+        yield from self.change(
+            case, f"{layer.name} with {size} entries", edits, knob=f"input of {layer.name}"
         )
 
     def _smaller_kernel(self, case: Case, layer: ModuleFact) -> Iterator[Change]:
@@ -157,14 +145,14 @@ class FitLayerSize:
         position = 2 if layer.kind.startswith("Conv") else 0
         if layer.kind.startswith("Conv") and all(size % 2 for size in sizes):
             faces = set_argument(case.code, layer.created, "padding", str(sizes[0] // 2), 4, case.arguments)
-            yield from change(self, case, f"{layer.name} with padding", faces, knob=f"kernel of {layer.name}")
+            yield from self.change(case, f"{layer.name} with padding", faces, knob=f"kernel of {layer.name}")
         size = min(*sizes, *given[2:])
         faces = set_argument(case.code, layer.created, "kernel_size", str(size), position, case.arguments)
-        yield from change(
-            self, case, f"{layer.name} with a kernel of {size}", faces, knob=f"kernel of {layer.name}"
+        yield from self.change(
+            case, f"{layer.name} with a kernel of {size}", faces, knob=f"kernel of {layer.name}"
         )
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _size_example(
             "two layers that disagree",
             model="nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(⟨16 → 8⟩, 1))",
@@ -193,38 +181,29 @@ _input_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class FitLayerInput:
+class FitLayerInput(
+    Repair,
+    code="R314",
+    cures=("LYR-FLATTEN-MISSING", "INP-LAYER-SHAPE", "LYR-IN-SHAPE", "LYR-DIM-MISMATCH", "LYR-IN-SAMPLE"),
+):
     """Flatten a feature map before a linear layer, or add the axis that a convolution lacks.
 
     The program stopped because a layer was given numbers in a form that it does not take; the shapes seen tell which.
     """
-
-    code: ClassVar[str] = "R314"
-    cures: ClassVar[tuple[str, ...]] = (
-        "LYR-FLATTEN-MISSING",
-        "INP-LAYER-SHAPE",
-        "LYR-IN-SHAPE",
-        "LYR-DIM-MISMATCH",
-        "LYR-IN-SAMPLE",
-    )
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         layer = failing_layer(case.trace)
         if layer is None or not layer.input_shapes:
             return
         if needs_flattening(case, layer):
-            yield from change(
-                self, case, f"flatten before {layer.name}", self._flattened(case, layer), knob=layer.name
+            yield from self.change(
+                case, f"flatten before {layer.name}", self._flattened(case, layer), knob=layer.name
             )
         elif lacks_axes(layer):
             after = self._missing_axes(layer)
             if after:
                 edits = reformed(case, layer, after)
-                yield from change(self, case, f"`{after}` before {layer.name}", edits, knob=layer.name)
+                yield from self.change(case, f"`{after}` before {layer.name}", edits, knob=layer.name)
 
     @staticmethod
     def _missing_axes(layer: ModuleFact) -> str:
@@ -256,7 +235,7 @@ class FitLayerInput:
             return ()
         return (*wrap(called[0], called[1].args[0], "", ".flatten(1)"), *sized)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _input_example(
             "a stack",
             model="""

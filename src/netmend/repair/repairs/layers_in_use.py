@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import assigned_names, names_in
@@ -27,11 +25,11 @@ from netmend.program.source.naming import new_attribute
 from netmend.program.source.writing import insert_after, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, inside, last_name, uses_of
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.unit import snake_case
 from netmend.vocabulary import ModuleFact, Site
-from netmend.vocabulary.change import BY_FACTS, FREE, Change, FileEdits
+from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _made_example = partial(
     example,
@@ -41,19 +39,12 @@ _made_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class LayerMadeOnce:
+class LayerMadeOnce(Repair, code="R117", cures=("ARC-INIT-MULTI",)):
     """Create a layer in `__init__` instead of in `forward`.
 
     A layer that is made on every call has new random weights each time, and no optimiser knows them. It becomes an attribute of
     the model; a width that was computed in `forward` is written as the number it had.
     """
-
-    code: ClassVar[str] = "R117"
-    cures: ClassVar[tuple[str, ...]] = ("ARC-INIT-MULTI",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         site = None if case.fault is None else case.fault.site
@@ -78,8 +69,7 @@ class LayerMadeOnce:
         for call in here:
             function, owner = file.function(call), file.owner(call)
             assert function is not None and owner is not None
-            yield from change(
-                self,
+            yield from self.change(
                 case,
                 f"create {last_name(call.func)} once, in __init__",
                 self._edits(case, file, owner, function, call),
@@ -141,7 +131,7 @@ class LayerMadeOnce:
                 text = text.replace(source, str(width))
         return text
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _made_example(
             "called where it is made",
             layers="self.head = nn.Linear(4, 1)\n+ self.linear = nn.Linear(2, 4)",
@@ -214,19 +204,12 @@ _connect_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class ConnectPart:
+class ConnectPart(Repair, code="R307", cures=("ARC-NET-WRONG",), effort=BY_FACTS):
     """Use the result of a part of the network that is computed and thrown away, or call a layer that is never called.
 
     Where two parts are to be joined and one is given twice, the other takes its place; where the next layer is given
     the value from before, it gets the new one; a layer whose widths fit between two others is called between them.
     """
-
-    code: ClassVar[str] = "R307"
-    cures: ClassVar[tuple[str, ...]] = ("ARC-NET-WRONG",)
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         part = case.trace.get(ModuleFact, case.fault.component) if case.fault is not None else None
@@ -252,8 +235,8 @@ class ConnectPart:
             node for node in inside(function, ast.expr, ast.stmt) if node.lineno >= statement.lineno
         ]
         for twice in given_twice(file, after, target.id):
-            yield from change(
-                self, case, f"join `{target.id}` too", replace(file, twice, target.id), knob=knob
+            yield from self.change(
+                case, f"join `{target.id}` too", replace(file, twice, target.id), knob=knob
             )
             return
         serial = [
@@ -283,7 +266,7 @@ class ConnectPart:
         takers = [m.input_shapes for m in around if m.leaf and m.input_shapes] or [part.input_shapes]
         if all(copy.output_shapes == shapes for copy, shapes in zip(copies, takers, strict=False)):
             edits = replace(file, name, new)
-            yield from change(self, case, f"go on with `{new}` instead of `{name.id}`", edits, knob=knob)
+            yield from self.change(case, f"go on with `{new}` instead of `{name.id}`", edits, knob=knob)
 
     @staticmethod
     def _thrown_away(case: Case, part: ModuleFact) -> Site | None:
@@ -301,8 +284,8 @@ class ConnectPart:
         value = call.args[0] if call.args else None
         if statement.value is call and isinstance(value, ast.Name):
             edits = replace(file, statement, f"{value.id} = {file.source(statement)}")
-            yield from change(
-                self, case, f"assign the result to `{value.id}`", edits, knob=f"use of {value.id}"
+            yield from self.change(
+                case, f"assign the result to `{value.id}`", edits, knob=f"use of {value.id}"
             )
 
     def _added(
@@ -323,7 +306,7 @@ class ConnectPart:
         if not isinstance(inner, ast.Name):
             inner = value
         edits = wrap(file, inner, "", f" + {name}")
-        yield from change(self, case, f"add `{name}` to the result", edits, knob=knob)
+        yield from self.change(case, f"add `{name}` to the result", edits, knob=knob)
 
     def _called(self, case: Case, part: ModuleFact) -> Iterator[Change]:
         """A layer that is never called: between the two layers that its widths fit to."""
@@ -344,9 +327,9 @@ class ConnectPart:
         file, call = found
         relu, extra = relu_of(file)
         edits = (*wrap(file, call.args[0], f"{relu}(self.{attribute}(", "))"), *extra)
-        yield from change(self, case, f"call {part.name}", edits, knob=f"use of {part.name}")
+        yield from self.change(case, f"call {part.name}", edits, knob=f"use of {part.name}")
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _connect_example(
             "one of two branches is joined twice",
             layers="self.a, self.b, self.c = nn.Linear(2, 4), nn.Linear(2, 4), nn.Linear(8, 1)",

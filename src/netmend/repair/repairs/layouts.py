@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.data.data_holders import evaluation_inputs, kind_of, training_inputs
@@ -17,28 +15,26 @@ from netmend.program.source.naming import imports, spelled
 from netmend.program.source.writing import insert_before, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import ModuleFact
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.vocabulary.change import Change, FileEdits
 
 _VIEWS = ("view", "reshape")
 _CHANNELS = re.compile(r"expected input\[([\d, ]+)\] to have (\d+) channels")
 
 
-@register
-@dataclass(frozen=True)
-class ImageLayout:
+class ImageLayout(
+    Repair,
+    code="R506",
+    cures=("TSR-SHAPE", "INP-LAYER-SHAPE", "LYR-IN-SHAPE", "LYR-IN-SAMPLE"),
+    explores=True,
+):
     """Move axes with permute or transpose where view or reshape only counts the same numbers anew.
 
     Pictures of height × width × channels become channels × height × width, time and features change places. A convolution that
     refuses pictures because their channels come last gets them permuted.
     """
-
-    code: ClassVar[str] = "R506"
-    cures: ClassVar[tuple[str, ...]] = ("TSR-SHAPE", "INP-LAYER-SHAPE", "LYR-IN-SHAPE", "LYR-IN-SAMPLE")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = True
 
     few_channels: tuple[int, ...] = (2, 3, 4)  # a grey picture may be made of a row of pixels
 
@@ -55,7 +51,7 @@ class ImageLayout:
         file, call, order = found
         text = _permuted(case, file, call, order)
         edits = replace(file, call, text) if text else ()
-        yield from change(self, case, f"{file.source(call)} → {text}", edits, knob=f"view at {call.lineno}")
+        yield from self.change(case, f"{file.source(call)} → {text}", edits, knob=f"view at {call.lineno}")
 
     def _view(self, case: Case) -> tuple[File, ast.Call, tuple[int, ...]] | None:
         """The call that counts axes anew, and the order in which they have to be taken instead."""
@@ -93,9 +89,7 @@ class ImageLayout:
             for call in file.calls(case.model.name.rpartition(".")[2]):
                 if call.args and isinstance(call.args[0], ast.expr):
                     edits = (*edits, *wrap(file, call.args[0], "", move))
-        yield from change(self, case, "channels before height and width", edits, knob="input layout")
-
-    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
+        yield from self.change(case, "channels before height and width", edits, knob="input layout")
 
 
 def _sizes(file: File, call: ast.Call) -> list[ast.expr]:
@@ -263,18 +257,11 @@ _flatten_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class FlattenSize:
+class FlattenSize(Repair, code="R315", cures=("TSR-SHAPE",)):
     """Let flattening keep the samples apart, and the layer behind take as many numbers as a sample has.
 
     `view(-1, n)` with a wrong n makes more or fewer rows than there are samples: the program stops there, or in the loss.
     """
-
-    code: ClassVar[str] = "R315"
-    cures: ClassVar[tuple[str, ...]] = ("TSR-SHAPE",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         for file, call in self._views(case):
@@ -290,7 +277,7 @@ class FlattenSize:
                 *(self._layer(case, old, size) if size != old else ()),
             )
             title = f"flatten each sample to {size} numbers"
-            yield from change(self, case, title, edits, knob="flattening")
+            yield from self.change(case, title, edits, knob="flattening")
             return
 
     @staticmethod
@@ -318,7 +305,7 @@ class FlattenSize:
                     return replace(found[0], value, str(size))
         return ()
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _flatten_example(
             "a number that does not divide",
             layers="self.conv = nn.Conv2d(1, 2, 3)\nself.fc = nn.Linear(⟨2 * 5 * 5 → 32⟩, 3)",

@@ -4,33 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.good_rates import good_rate, rounded, usual_rate
 from netmend.changes.loop.rate_places import peak_rate, present_rate, rate_title, set_rate
 from netmend.diagnose.measures.rates import PLAIN, momentum, usual_range
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change
 
 
-@register
-@dataclass(frozen=True)
-class LearningRate:
+class LearningRate(
+    Repair, code="R401", cures=("HYP-LR-HIGH", "HYP-LR-LOW"), effort=SHORT_SEARCH, explores=True
+):
     """Change the learning rate to one that suits the network.
 
     First the rate at which the first steps move weights by a few percent of their size, as they do in programs that learn
     well; then a quarter and four times of it. Never against the direction that the symptoms point to.
     """
-
-    code: ClassVar[str] = "R401"
-    cures: ClassVar[tuple[str, ...]] = ("HYP-LR-HIGH", "HYP-LR-LOW")
-    effort: ClassVar[int] = SHORT_SEARCH
-    explores: ClassVar[bool] = True
 
     least: float = 4.0  # times lower or higher than the present rate: less makes no difference
     next: float = 4.0  # further tries, as multiples of the first
@@ -63,7 +56,7 @@ class LearningRate:
             done.add(rate)
             faces = set_rate(case, optimizer, rate, present)
             title = rate_title(case, optimizer, rate, present)
-            yield from change(self, case, title, faces, knob=name)
+            yield from self.change(case, title, faces, knob=name)
 
     def refine(self, case: Case, done: Change) -> Iterator[Change]:
         """A rate that helped, three times higher and lower: where training ends depends on it, not only whether it learns."""
@@ -73,7 +66,7 @@ class LearningRate:
             return
         for rate in (rounded(present * self.near), rounded(present / self.near)):
             title = rate_title(case, optimizer, rate, present)
-            yield from change(self, case, title, set_rate(case, optimizer, rate, present), knob=done.knob)
+            yield from self.change(case, title, set_rate(case, optimizer, rate, present), knob=done.knob)
 
     @staticmethod
     def _not_far_below(optimizer: OptimizerFact, present: float, good: float) -> float:
@@ -102,8 +95,6 @@ class LearningRate:
         if max(good / present, present / good) >= self.least:
             rates = [good, *rates]
         return [rate for rate in rates if 1 / self.far <= rate / good <= self.far]
-
-    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
 
 
 def _beside(case: Case, optimizer: OptimizerFact | None, least: float) -> list[float]:

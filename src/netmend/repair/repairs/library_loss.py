@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loss.hand_written import (
@@ -33,8 +31,8 @@ from netmend.program.source.naming import spelled
 from netmend.program.source.writing import delete_statement, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _SQUASHING = (*SQUASHING, "softmax", "relu", "softplus", "exp")
@@ -42,21 +40,17 @@ _ONE_HOT = ("one_hot", "eye", "scatter_", "to_categorical", "get_dummies", "labe
 _CROSS, _YES_NO_SCORES = "cross_entropy", "binary_cross_entropy_with_logits"
 
 
-@register
-@dataclass(frozen=True)
-class LibraryLoss:
+class LibraryLoss(
+    Repair,
+    code="R215",
+    cures=("LOS-SELECT", "LYR-SOFTMAX-MISSING", "LOS-CALC", "ACT-OUT-WRONG", "ACT-OUT-MISSING"),
+    effort=BY_FACTS,
+):
     """Put the loss that fits in the place of one that is written by hand.
 
     Cross entropy on raw scores for classes, with one-hot targets or ids; binary cross entropy on raw scores for yes/no answers. The
     activation of the output goes, since these losses bring their own. Where it cannot be found, the likelihood of the probabilities is written out.
     """
-
-    code: ClassVar[str] = "R215"
-    cures: ClassVar[tuple[str, ...]] = (
-        "LOS-SELECT", "LYR-SOFTMAX-MISSING", "LOS-CALC", "ACT-OUT-WRONG", "ACT-OUT-MISSING",
-    )  # fmt: skip
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         found = hand_written(case)
@@ -81,12 +75,12 @@ class LibraryLoss:
             text = f"{name}({file.source(inner)}, {self._target(case, found, to)})"
             readers = scores_for_probabilities(case.code, model_calls(case)) if to == _YES_NO_SCORES else ()
             edits = once((*replace(file, found.whole, text), *undone, *extra, *scores, *readers))
-            yield from change(self, case, f"{to} instead of one written by hand", edits, knob="loss")
+            yield from self.change(case, f"{to} instead of one written by hand", edits, knob="loss")
         if function == "softmax" and to == _CROSS and found.kind not in (CLASSES, PICKED):
             name, extra = spelled(file, "torch.log")
             text = f"-({self._target(case, found, to)} * {name}({file.source(inner)} + 1e-8)).sum(1).mean()"
             edits = once((*replace(file, found.whole, text), *extra))
-            yield from change(self, case, "the likelihood of the probabilities", edits, knob="loss")
+            yield from self.change(case, "the likelihood of the probabilities", edits, knob="loss")
 
     @staticmethod
     def _wanted(case: Case, found: HandWritten) -> str:
@@ -126,7 +120,7 @@ class LibraryLoss:
         origin = " ".join(_origins(found))
         return text if "float" in origin or "eye" in origin else f"{text}.float()"
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         example(
             "squared differences of probabilities",
             model="nn.Sequential(nn.Linear(4, 3)⟨, nn.Softmax(dim=1) → ⟩)",

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loss.losses import Criterion, arguments, criterion_of
@@ -19,27 +17,20 @@ from netmend.program.source.values import Faces, set_argument, set_value
 from netmend.program.source.writing import add_argument, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import LossFact, OptimizerFact, TargetFact
 from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change, FileEdits
 
 _classes_example = partial(example, model="nn.Linear(2, 2)")
 
 
-@register
-@dataclass(frozen=True)
-class ClassWeights:
+class ClassWeights(Repair, code="R211", cures=("DAT-IMBALANCE",), effort=BY_FACTS):
     """Weight the classes in the loss by how rare they are.
 
     As many times as a class is rarer, as much more each of its samples counts; with the square root as a milder form. Rare classes
     are found more often then, and frequent ones are missed more often: the accuracy over all samples may fall.
     """
-
-    code: ClassVar[str] = "R211"
-    cures: ClassVar[tuple[str, ...]] = ("DAT-IMBALANCE",)
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
 
     most_classes: int = 30  # longer lists of weights nobody writes down
     least_ratio: float = 1.5  # of the most frequent to the rarest class, from which weights make a difference
@@ -57,13 +48,13 @@ class ClassWeights:
             edits: FileEdits = ()
             for file, call in places:
                 edits = (*edits, *self._weighted(case, file, call, criterion.kind, counts, power))
-            yield from change(self, case, f"weight each class {how}", once(edits), knob="class weights")
+            yield from self.change(case, f"weight each class {how}", once(edits), knob="class weights")
         if criterion.kind == "binary_cross_entropy":  # its weights belong to samples, not to classes
-            yield from change(self, case, "draw classes equally often", self._drawn(case), knob="sampler")
+            yield from self.change(case, "draw classes equally often", self._drawn(case), knob="sampler")
             for power, how in ((1.0, "how rare"), (0.5, "the root of how rare")):
                 edits = self._by_sample(criterion, counts, power)
-                yield from change(
-                    self, case, f"weight samples by {how} their class is", edits, knob="class weights"
+                yield from self.change(
+                    case, f"weight samples by {how} their class is", edits, knob="class weights"
                 )
 
     @staticmethod
@@ -143,7 +134,7 @@ class ClassWeights:
         )
         return given[1] if len(given) > 1 and given[1] >= seen else seen
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _classes_example(
             "several classes",
             criterion="nn.CrossEntropyLoss(⟨ → weight=torch.tensor([0.667, 2.0])⟩)",
@@ -200,19 +191,18 @@ def _written(number: float) -> str:
 _penalty_example = partial(example, loss="model(torch.randn(8, 2)).pow(2).mean()")
 
 
-@register
-@dataclass(frozen=True)
-class Regularisation:
+class Regularisation(
+    Repair,
+    code="R213",
+    cures=("LOS-REG-EXTRA", "LOS-REG-MISSING", "LOS-REG-KIND"),
+    effort=SHORT_SEARCH,
+    explores=True,
+):
     """Make the penalty on the weights weaker or take it away; or add weight decay where nothing holds the network back.
 
     A penalty that outweighs the data pulls all weights to zero: a hundredth of it, or none. Against overfitting, a weight decay
     of 1e-4, then 1e-2.
     """
-
-    code: ClassVar[str] = "R213"
-    cures: ClassVar[tuple[str, ...]] = ("LOS-REG-EXTRA", "LOS-REG-MISSING", "LOS-REG-KIND")
-    effort: ClassVar[int] = SHORT_SEARCH
-    explores: ClassVar[bool] = True
 
     usual: float = 1e-4  # factor of a penalty in the loss
     heavy: float = 1e-2  # factor of a penalty that is worth a trial without
@@ -258,7 +248,7 @@ class Regularisation:
             case.code, optimizer.created, "weight_decay", new, None, case.arguments
         )
         title = f"weight decay {old:g} → {new}"
-        yield from change(self, case, title, faces, knob=f"{optimizer.name}.weight_decay")
+        yield from self.change(case, title, faces, knob=f"{optimizer.name}.weight_decay")
 
     @staticmethod
     def _in_group(case: Case, optimizer: OptimizerFact, old: float, new: str) -> Faces | None:
@@ -284,7 +274,7 @@ class Regularisation:
             for new in (weak, weak / 10, 0.0):
                 faces = set_value(case.code, file, node, f"{new:.2g}", case.arguments)
                 title = f"penalty {origin:g} → {new:.2g}"
-                yield from change(self, case, title, faces, knob="penalty on the weights")
+                yield from self.change(case, title, faces, knob="penalty on the weights")
             return
         found = penalty_terms(case)
         if found:
@@ -292,7 +282,7 @@ class Regularisation:
             return
         for file, penalty in penalties(case):
             edits = wrap(file, penalty, "1e-4 * ", "")
-            yield from change(self, case, "penalty × 1e-4", edits, knob="penalty on the weights")
+            yield from self.change(case, "penalty × 1e-4", edits, knob="penalty on the weights")
             return
 
     def _terms(self, case: Case, found: list[Penalty]) -> Iterator[Change]:
@@ -306,14 +296,14 @@ class Regularisation:
                 if value is not None and value > 0:
                     weak = min(value / 100, self.usual)
                     faces = set_value(case.code, file, side, f"{weak:.2g}", case.arguments)
-                    yield from change(self, case, f"penalty {value:g} → {weak:.2g}", faces, knob=knob)
+                    yield from self.change(case, f"penalty {value:g} → {weak:.2g}", faces, knob=knob)
         edits = tuple(edit for one in found for edit in wrap(one.file, one.term, "1e-4 * ", ""))
         if len(found) > 1 or not isinstance(found[0].term, ast.BinOp):
-            yield from change(self, case, "penalty × 1e-4", edits, knob=knob)
+            yield from self.change(case, "penalty × 1e-4", edits, knob=knob)
         if len(found) == 1:
-            yield from change(self, case, "no penalty on the weights", found[0].removal, knob=knob)
+            yield from self.change(case, "no penalty on the weights", found[0].removal, knob=knob)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _penalty_example(
             "a weight decay of one",
             optimizer="torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=⟨1.0 → 0.0001⟩)",

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loss.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
@@ -23,29 +21,22 @@ from netmend.program.source.writing import delete_argument, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import OperandFact
-from netmend.vocabulary.change import BY_FACTS, FREE, Change, FileEdits
+from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _YES_NO = ("binary_cross_entropy", *YES_NO_SCORES)
 _PLUS_MINUS = ("soft_margin_loss", "hinge_embedding_loss")
 _SQUASHING = (*SHARES, "log_softmax", "relu", "tanh")
 
 
-@register
-@dataclass(frozen=True)
-class LossForTask:
+class LossForTask(Repair, code="R202", cures=("LOS-SELECT", "ACT-OUT-WRONG"), effort=BY_FACTS):
     """Use the loss that fits the targets, together with the output and the form of the targets that it needs.
 
     Class ids: cross entropy on one raw score per class. Yes/no answers: binary cross entropy on raw scores. Real values: squared
     error. Output width, output activation, target type and what reads the output change in one go.
     """
-
-    code: ClassVar[str] = "R202"
-    cures: ClassVar[tuple[str, ...]] = ("LOS-SELECT", "ACT-OUT-WRONG")
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
 
     most_classes: int = 1000  # more whole values than this are quantities
 
@@ -98,7 +89,7 @@ class LossForTask:
             edits += scores_for_probabilities(case.code, model_calls(case))
         elif to == "mse_loss":
             edits += self._targets(criterion, _as_yes_no)
-        yield from change(self, case, f"{to} instead of {criterion.kind}", once(edits), knob="loss")
+        yield from self.change(case, f"{to} instead of {criterion.kind}", once(edits), knob="loss")
 
     def _classes(self, case: Case, head: Head, criterion: Criterion, classes: int) -> Iterator[Change]:
         """Class ids in a loss for values: one output per class and cross entropy."""
@@ -117,7 +108,7 @@ class LossForTask:
             return
         edits += self._targets(criterion, _as_classes)
         title = f"cross_entropy over {classes} classes instead of {criterion.kind}"
-        yield from change(self, case, title, once(edits), knob="loss")
+        yield from self.change(case, title, once(edits), knob="loss")
 
     @staticmethod
     def _scores(case: Case, head: Head) -> FileEdits | None:
@@ -151,11 +142,9 @@ class LossForTask:
                 edits = (*edits, *wrap(file, pair[1], "(", " > 0).float()"))
             elif pair is not None:
                 edits = (*edits, *wrap(file, pair[1], before, after))
-        yield from change(
-            self, case, f"targets as {criterion.kind} expects them", once(edits), knob="targets"
-        )
+        yield from self.change(case, f"targets as {criterion.kind} expects them", once(edits), knob="targets")
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         example(
             "class ids as values: width, axes, loss, target and reading change together",
             layers="self.fc = nn.Linear(2, ⟨1 → 3⟩)",
@@ -212,30 +201,25 @@ def _as_yes_no(
 _VECTOR = "grad can be implicitly created only for scalar outputs"
 
 
-@register
-@dataclass(frozen=True)
-class LossReductionAndSign:
+class LossReductionAndSign(
+    Repair, code="R206", cures=("LOS-CALC", "LOS-SELECT", "HYP-LR-HIGH"), explores=True
+):
     """Average the loss instead of summing it, and turn terms whose sign is wrong.
 
     A sum over a batch multiplies every step by the number of samples. Squared errors count as they are, logarithms of
     probabilities with a minus, the agreement in a hinge with a minus: a term the other way round is turned.
     """
 
-    code: ClassVar[str] = "R206"
-    cures: ClassVar[tuple[str, ...]] = ("LOS-CALC", "LOS-SELECT", "HYP-LR-HIGH")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = True
-
     least_elements: int = 8  # a sum over fewer values hardly differs from a mean
 
     def propose(self, case: Case) -> Iterator[Change]:
         if _VECTOR in (case.trace.run.exception or ""):
-            yield from change(self, case, "the mean of the loss", self._scalar(case), knob="loss reduction")
+            yield from self.change(case, "the mean of the loss", self._scalar(case), knob="loss reduction")
             return
         if case.cause != "LOS-SELECT":
-            yield from change(self, case, "mean instead of sum", self._mean(case), knob="loss reduction")
+            yield from self.change(case, "mean instead of sum", self._mean(case), knob="loss reduction")
         if case.cause != "HYP-LR-HIGH":
-            yield from change(self, case, "negate a term of the loss", self._signs(case), knob="loss sign")
+            yield from self.change(case, "negate a term of the loss", self._signs(case), knob="loss sign")
 
     def _scalar(self, case: Case) -> FileEdits:
         """A loss of one value per sample."""
@@ -312,7 +296,7 @@ class LossReductionAndSign:
                 right.append(term)
         return once((*hinges, *all_turned(wrong, right)))
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         example(
             "a loss that is summed",
             criterion='nn.MSELoss(⟨reduction="sum" → ⟩)',

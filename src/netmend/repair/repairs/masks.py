@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.data.data_holders import training_targets
@@ -18,10 +16,10 @@ from netmend.program.source.naming import qualified
 from netmend.program.source.writing import add_argument, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import LossFact, ModuleFact, TargetFact
-from netmend.vocabulary.change import BY_FACTS, FREE, Change, FileEdits
+from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _turn_example = partial(
     example,
@@ -31,19 +29,12 @@ _turn_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class TurnMask:
+class TurnMask(Repair, code="R216", cures=("INP-MASK-MISSING", "TOK-CAUSAL-MISSING")):
     """Turn a mask of attention round that hides all there is to see, or cut it at the diagonal.
 
     What is masked gets no attention: the mask is True at the padding, not at the tokens. A causal mask begins right above the diagonal, as each position
     may see itself, and nothing later.
     """
-
-    code: ClassVar[str] = "R216"
-    cures: ClassVar[tuple[str, ...]] = ("INP-MASK-MISSING", "TOK-CAUSAL-MISSING")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         found = None if case.fault is None else case.code.statement_at(case.fault.site)
@@ -60,10 +51,10 @@ class TurnMask:
                     if hidden
                     else "turn the mask round, so that it is True at the padding"
                 )
-                yield from change(self, case, title, edits, knob=f"mask at line {node.lineno}")
+                yield from self.change(case, title, edits, knob=f"mask at line {node.lineno}")
                 return
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _turn_example(
             "True at the tokens",
             forward="""
@@ -142,19 +133,12 @@ _MASKS = {
 _padding_example = partial(example, model="Tagger()")
 
 
-@register
-@dataclass(frozen=True)
-class MaskPadding:
+class MaskPadding(Repair, code="R210", cures=("INP-MASK-MISSING",), effort=BY_FACTS, explores=True):
     """Leave padding out: of the loss with `ignore_index`, of a mean over the words, of attention.
 
     Where most of a sequence is padding, it drowns what is to be learned. The padding token is that of the embedding, or the
     token that fills the sequences up.
     """
-
-    code: ClassVar[str] = "R210"
-    cures: ClassVar[tuple[str, ...]] = ("INP-MASK-MISSING",)
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = True
 
     least_share: float = 0.15  # of padding among the tokens, from which it weighs
 
@@ -171,11 +155,11 @@ class MaskPadding:
             title = "fill targets up with -100, which the loss leaves out"
             if not edits:
                 title, edits = f"ignore_index={label}", self._ignored(case, loss, label)
-            yield from change(self, case, title, edits, knob="ignore_index")
+            yield from self.change(case, title, edits, knob="ignore_index")
         filled = padding(case.trace)
         if filled is not None and filled[1] >= self.least_share:
-            yield from change(
-                self, case, "leave padding out inside the model", self._inside(case, filled[0]), knob="mask"
+            yield from self.change(
+                case, "leave padding out inside the model", self._inside(case, filled[0]), knob="mask"
             )
 
     def _label(self, case: Case, loss: LossFact) -> int | None:
@@ -284,7 +268,7 @@ class MaskPadding:
                         edits = (*edits, *add_argument(file, use.user, text))
         return once(edits)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _padding_example(
             "a loss over all tokens; the padding has a name",
             data="""

@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.batch_places import loader_of
@@ -19,8 +18,8 @@ from netmend.program.source.naming import spelled
 from netmend.program.text.file import File, block_of, in_block
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import holds, inside, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary.change import SHORT_SEARCH, Change, FileEdits
 
 _SAME = (*MOVES, *FLOATS, *INTEGERS, *AXES, "view", "reshape", "contiguous")
@@ -48,19 +47,18 @@ class Update:
 _example = partial(example, model="nn.Linear(3, 1)", optimizer="torch.optim.SGD(model.parameters(), lr=0.01)")
 
 
-@register
-@dataclass(frozen=True)
-class MiniBatches:
+class MiniBatches(
+    Repair,
+    code="R409",
+    cures=("HYP-BATCH-NONE", "HYP-BATCH-LARGE"),
+    effort=SHORT_SEARCH,
+    explores=True,  # but only after a run of few updates
+):
     """Make the update of each epoch for one random part of the samples after the other.
 
     A program that feeds all samples at once makes one update per epoch. With parts of some ten samples it makes many for the same
     work. What is computed from all samples after the update is computed again.
     """
-
-    code: ClassVar[str] = "R409"
-    cures: ClassVar[tuple[str, ...]] = ("HYP-BATCH-NONE", "HYP-BATCH-LARGE")
-    effort: ClassVar[int] = SHORT_SEARCH
-    explores: ClassVar[bool] = True  # but only after a run of few updates
 
     few: int = 200  # updates in the whole run
     many: int = 256  # samples in each of them
@@ -83,7 +81,7 @@ class MiniBatches:
                 cost = min(10.0, 1 + samples / size / 20)
                 edits = self._looped(case, update, size)
                 title = f"an update for every {size} samples"
-                yield from change(self, case, title, edits, knob="batch size", cost=cost)
+                yield from self.change(case, title, edits, knob="batch size", cost=cost)
 
     def _update(self, case: Case) -> Update | None:
         step, backward = next(iter(spots(case, "step")), None), next(iter(spots(case, "backward")), None)
@@ -200,7 +198,7 @@ class MiniBatches:
                 needed |= names_in(statement.value)
         return found
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _example(
             "all samples at once",
             setup="x, y = torch.randn(4000, 3), torch.randn(4000, 1)",

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import (
@@ -28,34 +26,27 @@ from netmend.program.source.names_of_object import names_from
 from netmend.program.source.writing import insert_after, insert_before, replace, wrap
 from netmend.program.text.file import File, block_of, in_block
 from netmend.program.text.queries import inside
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
+from netmend.vocabulary.change import Change, FileEdits
 
 _backward_example = partial(
     example, optimizer="torch.optim.SGD(model.parameters(), lr=0.01)", loop="for step in range(5)"
 )
 
 
-@register
-@dataclass(frozen=True)
-class CallBackward:
+class CallBackward(Repair, code="R102", cures=("LOOP-BACKWARD",)):
     """Call `backward()` on the loss before the optimiser steps.
 
     The loss is the value of the loss function, or else what the model's output was turned into last; the call comes behind
     it and before clipping and the step.
     """
 
-    code: ClassVar[str] = "R102"
-    cures: ClassVar[tuple[str, ...]] = ("LOOP-BACKWARD",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
-
     def propose(self, case: Case) -> Iterator[Change]:
         step = next(iter(spots(case, "step")), None)
         if step is None or protocol(case, "backward"):
             return
-        yield from change(self, case, "call backward() on the loss", self._edits(case, step), knob="backward")
+        yield from self.change(case, "call backward() on the loss", self._edits(case, step), knob="backward")
 
     def _edits(self, case: Case, step: Spot) -> FileEdits:
         file = step.file
@@ -145,7 +136,7 @@ class CallBackward:
         text = f"loss = {made.file.source(made.call)}\n{self._text(case, step, 'loss')}"
         return (*insert_before(made.file, made.statement, text), *replace(made.file, made.call, "loss"))
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _backward_example(
             "missing before the step",
             setup="criterion = nn.MSELoss()",
@@ -215,19 +206,12 @@ _step_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class CallStep:
+class CallStep(Repair, code="R103", cures=("LOOP-STEP",)):
     """Let the optimiser step after the backward pass.
 
     A missing `step()` is inserted behind `backward()` and clipping; one that comes too early is moved there. A `zero_grad()`
     between `backward()` and `step()` is moved before the backward pass.
     """
-
-    code: ClassVar[str] = "R103"
-    cures: ClassVar[tuple[str, ...]] = ("LOOP-STEP",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         found = spot(case.code, case.fault.site) if case.fault is not None else None
@@ -235,21 +219,16 @@ class CallStep:
             return
         name = case.fault.component
         if found.method == "zero_grad":
-            yield from change(
-                self,
+            yield from self.change(
                 case,
                 "clear the gradients before the backward pass",
                 self._cleared(case, found),
                 knob="zero_grad",
             )
         elif found.method == "step":
-            yield from change(
-                self, case, "step after the backward pass", self._late(case, found), knob="step"
-            )
+            yield from self.change(case, "step after the backward pass", self._late(case, found), knob="step")
         elif not any(call.detail != "none" for _, call in protocol(case, "step", name)):
-            yield from change(
-                self, case, f"call {name}.step()", self._missing(case, name, found), knob="step"
-            )
+            yield from self.change(case, f"call {name}.step()", self._missing(case, name, found), knob="step")
 
     def _cleared(self, case: Case, clear: Spot) -> FileEdits:
         backward = next((each for each in spots(case, "backward") if each.is_beside(clear)), None)
@@ -308,7 +287,7 @@ class CallStep:
                     return spot(case.code, call.site)
         return None
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _step_example(
             "missing, behind the clipping",
             loop="for step in range(9)",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.creations import (
@@ -30,25 +28,18 @@ from netmend.program.source.writing import (
 )
 from netmend.program.text.file import File, block_of
 from netmend.program.text.queries import inside
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import SchedulerFact
-from netmend.vocabulary.change import BUDGET, FREE, Change, FileEdits
+from netmend.vocabulary.change import BUDGET, Change, FileEdits
 
 
-@register
-@dataclass(frozen=True)
-class ModelMadeOnce:
+class ModelMadeOnce(Repair, code="R116", cures=("ARC-INIT-MULTI",), explores=True):
     """Create the model and its optimiser once, before the loop.
 
     Every new model forgets what the one before had learned, and a new optimiser its momentum. What the model needs is moved out
     of the loop with it; where there is one before the loop already, the later ones are left out.
     """
-
-    code: ClassVar[str] = "R116"
-    cures: ClassVar[tuple[str, ...]] = ("ARC-INIT-MULTI",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = True
 
     def propose(self, case: Case) -> Iterator[Change]:
         fault = case.fault
@@ -73,7 +64,7 @@ class ModelMadeOnce:
                 # Untold, it may be meant: folds of a cross-validation each have a model of their own.
                 effort = self.effort if fault is not None else BUDGET
                 title = f"create the {what} once, before the loop"
-                yield from change(self, case, title, edits, knob="model creation", effort=effort)
+                yield from self.change(case, title, edits, knob="model creation", effort=effort)
                 return
 
     def _out_of(self, case: Case, file: File, model: ast.Assign, loop: Loop) -> FileEdits:
@@ -163,7 +154,7 @@ class ModelMadeOnce:
             *add_argument(file, calls[0][1], listed),
         )
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         example(
             "in the loop over epochs",
             """

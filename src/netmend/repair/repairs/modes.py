@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Spot, body_start, model_at, names_in, spots
@@ -19,9 +17,9 @@ from netmend.changes.loop.mode_places import (
 from netmend.program.source.writing import insert_before, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, holds
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
+from netmend.vocabulary.change import Change, FileEdits
 
 _training_example = partial(
     example,
@@ -32,31 +30,23 @@ _training_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class TrainingMode:
+class TrainingMode(Repair, code="R104", cures=("LOOP-MODE-TRAIN",)):
     """Put the model into training mode at the start of every epoch.
 
     Evaluation switches dropout off and lets batch norm use its running statistics; without `train()` training goes on so.
     A call before the loop over epochs is moved into it; an `eval()` in front of the training loop becomes `train()`.
     """
 
-    code: ClassVar[str] = "R104"
-    cures: ClassVar[tuple[str, ...]] = ("LOOP-MODE-TRAIN",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
-
     def propose(self, case: Case) -> Iterator[Change]:
         model = case.fault.component if case.fault is not None else ""
-        yield from change(
-            self,
+        yield from self.change(
             case,
             f"{model or 'model'}.train() in every epoch",
             in_training_mode(case, model),
             knob=f"{model} mode",
         )
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         example(
             "called before the loop over epochs: moved",
             """
@@ -128,19 +118,12 @@ _evaluation_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class EvaluationMode:
+class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
     """Put the model into evaluation mode before it is evaluated.
 
     Dropout and batch norm then work as in use. Training mode is switched on again where training goes on. A function that
     both trains and evaluates gets `model.train(…)` with the condition under which it calls `backward()`.
     """
-
-    code: ClassVar[str] = "R105"
-    cures: ClassVar[tuple[str, ...]] = ("LOOP-MODE-EVAL",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         fault = case.fault
@@ -156,7 +139,7 @@ class EvaluationMode:
         ):
             file, call_of_train = switched
             text = f"{file.source(switched[1].func.value)}.eval()"
-            yield from change(self, case, text, replace(file, call_of_train, text), knob=f"{model} mode")
+            yield from self.change(case, text, replace(file, call_of_train, text), knob=f"{model} mode")
             return
         passes = [
             each
@@ -170,11 +153,11 @@ class EvaluationMode:
         trained = [each.call for each in spots(case, "forward", model, True)]
         backward = next((each for each in spots(case, "backward") if each.is_beside(call)), None)
         if backward is not None and any(node is call.call for node in trained):
-            yield from change(
-                self, case, title, self._by_condition(case, model, call, backward), knob=f"{model} mode"
+            yield from self.change(
+                case, title, self._by_condition(case, model, call, backward), knob=f"{model} mode"
             )
             return
-        yield from change(self, case, title, self._edits(case, model, call), knob=f"{model} mode")
+        yield from self.change(case, title, self._edits(case, model, call), knob=f"{model} mode")
 
     def _edits(self, case: Case, model: str, call: Spot) -> FileEdits:
         name = model_at(case, model, call)
@@ -220,7 +203,7 @@ class EvaluationMode:
             text = f"bool({text})"
         return insert_before(file, place, f"{name}.train({text})")
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _evaluation_example(
             "a function for the evaluation",
             setup="""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.network.model_layers import in_stack, layers_of, model_of_fault, united
@@ -16,10 +14,10 @@ from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import delete_argument, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import ModuleFact
-from netmend.vocabulary.change import ARCHITECTURE, BY_FACTS, FREE, Change, FileEdits
+from netmend.vocabulary.change import ARCHITECTURE, BY_FACTS, Change, FileEdits
 
 _DEEP = 5  # layers from which it may also make up for a poor start or saturating units
 _SMALL = 8  # samples from which the statistics of a batch are worth something
@@ -30,19 +28,14 @@ _layers_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class Normalisation:
+class Normalisation(
+    Repair, code="R310", cures=("LYR-NORM-MISSING", "ACT-HID-WRONG", "ARC-INIT-WEIGHT"), effort=BY_FACTS
+):
     """Put a normalisation behind the hidden layers of a deep stack.
 
     Batch norm keeps signals from fading or exploding with depth, and lets larger learning rates work; layer norm does
     the same within each sample, which suits small batches and sequences.
     """
-
-    code: ClassVar[str] = "R310"
-    cures: ClassVar[tuple[str, ...]] = ("LYR-NORM-MISSING", "ACT-HID-WRONG", "ARC-INIT-WEIGHT")
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         model = model_of_fault(case)
@@ -63,7 +56,7 @@ class Normalisation:
             edits = united(self._normed(case, layer, kind) for layer in hidden)
             title = f"{kind} norm after the hidden layers"
             effort = self.effort if mine else ARCHITECTURE
-            yield from change(self, case, title, edits, knob="normalisation", effort=effort)
+            yield from self.change(case, title, edits, knob="normalisation", effort=effort)
 
     def _normed(self, case: Case, layer: ModuleFact, kind: str) -> FileEdits:
         found = case.code.call_at(layer.created)
@@ -106,7 +99,7 @@ class Normalisation:
             for node in inside(file.tree, ast.Attribute)
         )
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _layers_example(
             "a list that a loop fills",
             data="""
@@ -144,19 +137,12 @@ _statistics_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class NormStatistics:
+class NormStatistics(Repair, code="R311", cures=("LYR-NORM-STATS", "API-USAGE", "HYP-BATCH-SMALL")):
     """Give batch norm its usual momentum, or exchange it for a normalisation that needs no batch.
 
     The momentum is the weight of the new value; a tiny one leaves the statistics where they started. With batches of a
     few samples the statistics are noise, and group or layer norm does better.
     """
-
-    code: ClassVar[str] = "R311"
-    cures: ClassVar[tuple[str, ...]] = ("LYR-NORM-STATS", "API-USAGE", "HYP-BATCH-SMALL")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     usual: tuple[float, float] = (0.005, 0.6)  # momenta that statistics can follow with
 
@@ -167,8 +153,7 @@ class NormStatistics:
             return
         off = [norm for norm in norms if not self._is_usual(norm)]
         if off and case.cause != "HYP-BATCH-SMALL":
-            yield from change(
-                self,
+            yield from self.change(
                 case,
                 "batch norm with its usual momentum",
                 self._momentum(case, off),
@@ -178,7 +163,7 @@ class NormStatistics:
         if case.cause in ("HYP-BATCH-SMALL", "LYR-NORM-STATS") and small:
             edits = united(self._of_sample(case, norm) for norm in norms)
             title = "a normalisation that needs no batch"
-            yield from change(self, case, title, edits, knob="normalisation", effort=ARCHITECTURE)
+            yield from self.change(case, title, edits, knob="normalisation", effort=ARCHITECTURE)
 
     def _is_usual(self, norm: ModuleFact) -> bool:
         momentum = norm.settings.get("momentum", 0.1)
@@ -219,7 +204,7 @@ class NormStatistics:
         inside = file.source(width) if flat else f"1, {file.source(width)}"
         return (*replace(file, call, f"{name}({inside})"), *extra)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _statistics_example(
             "a tiny momentum",
             model="nn.Sequential(nn.Linear(2, 8), nn.BatchNorm1d(8⟨, momentum=1e-4 → ⟩), nn.ReLU(), nn.Linear(8, 1))",

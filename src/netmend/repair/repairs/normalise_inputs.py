@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.data.data_holders import evaluation_inputs, training_inputs
@@ -20,15 +18,15 @@ from netmend.changes.data.standardise import (
     standardised,
 )
 from netmend.program.source.writing import insert_after, insert_before, wrap
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import LossFact, ModelFact, ModuleFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 
-@register
-@dataclass(frozen=True)
-class NormaliseInputs:
+class NormaliseInputs(
+    Repair, code="R502", cures=("PRE-MISS-NORM", "PRE-WRONG-PIXEL", "PRE-MISS-SCALE"), effort=BY_FACTS
+):
     """Bring the inputs to about unit size.
 
     Pixels are divided by 255 and centred; other features lose their mean and are divided by their standard deviation, those of the training
@@ -36,18 +34,13 @@ class NormaliseInputs:
     layer.
     """
 
-    code: ClassVar[str] = "R502"
-    cures: ClassVar[tuple[str, ...]] = ("PRE-MISS-NORM", "PRE-WRONG-PIXEL", "PRE-MISS-SCALE")
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
-
     def propose(self, case: Case) -> Iterator[Change]:
         met = None if case.fault is None else case.trace.get(ModuleFact, case.fault.component)
         if (
             met is not None and case.trace.get(ModelFact, met.name) is None
         ):  # a further input, where it is met
             edits = norm_before(case, met)
-            yield from change(self, case, f"batch norm before {met.name}", edits, knob="input scale")
+            yield from self.change(case, f"batch norm before {met.name}", edits, knob="input scale")
             return
         scale = input_scale(case)
         if scale is None or (case.fault is not None and case.trace.get(LossFact, case.fault.component)):
@@ -55,14 +48,12 @@ class NormaliseInputs:
         if scale.pixels:
             unit = scale.unit
             edits = _where_made(case, unit) or _where_held(case, unit) or _in_model(case, unit)
-            yield from change(self, case, f"scale the pixels: {unit[0]}x{unit[1]}", edits, knob="input scale")
+            yield from self.change(case, f"scale the pixels: {unit[0]}x{unit[1]}", edits, knob="input scale")
         else:
             edits = standardised(case, scale)
-            yield from change(self, case, "standardise the inputs", edits, knob="input scale")
+            yield from self.change(case, "standardise the inputs", edits, knob="input scale")
         edits = norm_first(case, scale)
-        yield from change(self, case, "batch norm as the first layer", edits, knob="input scale")
-
-    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
+        yield from self.change(case, "batch norm as the first layer", edits, knob="input scale")
 
 
 def _where_made(case: Case, unit: tuple[str, str]) -> FileEdits:

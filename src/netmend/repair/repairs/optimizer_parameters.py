@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Spot, callers, names_in, spot, targets_of
@@ -17,8 +15,8 @@ from netmend.program.source.names_of_object import known_as
 from netmend.program.source.writing import insert_after, replace
 from netmend.program.text.file import File, block_of
 from netmend.program.text.queries import Function, inside
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import ModelFact, OptimizerFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
@@ -30,19 +28,12 @@ _example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class OptimizerParameters:
+class OptimizerParameters(Repair, code="R404", cures=("OPT-PARAMS",), effort=BY_FACTS):
     """Give the optimiser all parameters that should be trained.
 
     Where it holds only a part of the model, it gets those of the whole; where a second network was forgotten, those of both;
     where a layer was replaced after it was made, it is made after that, or a second time.
     """
-
-    code: ClassVar[str] = "R404"
-    cures: ClassVar[tuple[str, ...]] = ("OPT-PARAMS",)
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         optimizer = self._optimizer(case)
@@ -74,7 +65,7 @@ class OptimizerParameters:
                 name = self._name(case, next(iter(models)), *found, lost)
                 title = f"give {optimizer.name} the parameters of {name}"
                 edits = replace(*found, f"{name}.parameters()") if name else ()
-                yield from change(self, case, title, edits, knob=f"{optimizer.name} parameters")
+                yield from self.change(case, title, edits, knob=f"{optimizer.name} parameters")
             seen.add(text)
 
     def _optimizer(self, case: Case) -> OptimizerFact | None:
@@ -121,7 +112,7 @@ class OptimizerParameters:
         if len(edits) == 1 and edits[0].edit.text == file.source(value):
             return
         title = f"give the optimiser all of {', '.join(known.values())}"
-        yield from change(self, case, title, edits, knob=f"{optimizer.name} parameters")
+        yield from self.change(case, title, edits, knob=f"{optimizer.name} parameters")
 
     def _name(self, case: Case, model: str, file: File, value: ast.expr, lost: list[Wire]) -> str:
         """What a model is called where the parameters are put together."""
@@ -196,13 +187,13 @@ class OptimizerParameters:
                 text = text_of(made.file, made.statement, comment=False)
                 edits = insert_after(later.file, later.statement, text)
                 title = "make the optimiser again after the model is complete"
-            yield from change(self, case, title, edits, knob=knob)
+            yield from self.change(case, title, edits, knob=knob)
         target = later.statement.targets[0] if isinstance(later.statement, ast.Assign) else None
         module = lost[0].module
         if name and isinstance(target, ast.Attribute | ast.Subscript) and module is not None:
             text = f'{name}.add_param_group({{"params": {later.file.source(target)}.parameters()}})'
             edits = insert_after(later.file, later.statement, text)
-            yield from change(self, case, "give the new layer to the optimiser", edits, knob=knob)
+            yield from self.change(case, "give the new layer to the optimiser", edits, knob=knob)
 
     def _same_level(self, made: Spot, later: Spot) -> ast.stmt | None:
         """The statement of the optimiser's block that the later one stands in."""
@@ -243,7 +234,7 @@ class OptimizerParameters:
             return ()
         return (*(edit for part in removals for edit in part), *insertion)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         example(
             "only the head was given",
             """

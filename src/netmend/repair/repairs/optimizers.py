@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.good_rates import good_rate, rate_text, usual_rate
@@ -21,9 +19,9 @@ from netmend.program.text.edit_items import item_of
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.spans import spans_of
-from netmend.repair.repair import change, register
+from netmend.repair.repair import Repair
 from netmend.repair.repairs.learning_rate import LearningRate
-from netmend.testing.example import Example, example
+from netmend.testing.example import example
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change, FileEdits
 
@@ -38,20 +36,13 @@ _kind_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class Optimizer:
+class Optimizer(Repair, code="R402", cures=("OPT-SELECT",), effort=SHORT_SEARCH, explores=True):
     """Use Adam, with a rate that suits the network, in place of another optimiser.
 
     Adam finds the scale of its steps by itself and learns with the same few rates nearly everywhere; what it does not know
     (momentum, nesterov) is dropped, weight decay stays. An optimiser that was only run with a foreign rate gets its own.
     SGD with momentum is tried where Adam itself is the suspect.
     """
-
-    code: ClassVar[str] = "R402"
-    cures: ClassVar[tuple[str, ...]] = ("OPT-SELECT",)
-    effort: ClassVar[int] = SHORT_SEARCH
-    explores: ClassVar[bool] = True
 
     near: float = 3.0  # times: a rate that is no further from the good one stays
 
@@ -94,8 +85,7 @@ class Optimizer:
             edits = (*rename_callee(file, call, "torch.optim.Adam"), *_dropped(file, call))
         forced = (*edits, *faces.forced) if faces.forced else ()
         rate = rate_text(present if keep and present is not None else wanted)
-        yield from change(
-            self,
+        yield from self.change(
             case,
             f"{optimizer.kind} → {kind}{' with momentum' if kind == 'SGD' else ''}, learning rate {rate}",
             Faces((*edits, *faces.edits), forced, faces.arguments),
@@ -132,15 +122,14 @@ class Optimizer:
         present, usual = present_rate(case, optimizer), usual_rate(optimizer.kind, momentum(optimizer))
         if present is None or present <= 0 or 1 / self.near <= usual / present <= self.near:
             return
-        yield from change(
-            self,
+        yield from self.change(
             case,
             f"learning rate {present:g} → {rate_text(usual)}, which {optimizer.kind} is made for",
             set_rate(case, optimizer, usual, present),
             knob=f"{optimizer.name}.lr",
         )
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _kind_example(
             "an optimiser that hardly moves",
             imports="from torch import optim",
@@ -222,19 +211,12 @@ _settings_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class OptimizerSettings:
+class OptimizerSettings(Repair, code="R403", cures=("OPT-MOMENTUM", "OPT-EPS"), effort=BY_FACTS):
     """Give the optimiser its usual momentum, betas or epsilon.
 
     Momentum 0.9, betas (0.9, 0.999) and an epsilon of 1e-8 suit nearly every training. A momentum close to 1 keeps steps
     running in old directions; an epsilon as large as the gradients takes Adam's scaling away.
     """
-
-    code: ClassVar[str] = "R403"
-    cures: ClassVar[tuple[str, ...]] = ("OPT-MOMENTUM", "OPT-EPS")
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
 
     high: float = 0.95  # momentum above which it is changed
     low_beta: float = 0.9  # second beta below which it is changed
@@ -253,15 +235,15 @@ class OptimizerSettings:
         if isinstance(momentum, int | float) and (momentum > self.high or momentum < 0):
             position = _MOMENTUM_POSITION.get(optimizer.kind)
             faces = set_setting(case, optimizer.created, "momentum", "0.9", position)
-            yield from change(
-                self, case, f"momentum {momentum:g} → 0.9", faces, knob=f"{optimizer.name}.momentum"
+            yield from self.change(
+                case, f"momentum {momentum:g} → 0.9", faces, knob=f"{optimizer.name}.momentum"
             )
         if isinstance(betas, list | tuple) and len(betas) == 2:
             first, second = float(betas[0]), float(betas[1])
             odd = [index for index, wrong in enumerate((first > self.high, second < self.low_beta)) if wrong]
             faces = self._betas(case, optimizer, odd) if odd else Faces()
             title = f"betas ({first:g}, {second:g}) → usual ones"
-            yield from change(self, case, title, faces, knob=f"{optimizer.name}.betas")
+            yield from self.change(case, title, faces, knob=f"{optimizer.name}.betas")
 
     def _epsilon(self, case: Case, optimizer: OptimizerFact, present: float) -> Iterator[Change]:
         good = _EPSILON.get(optimizer.kind, "1e-8")
@@ -269,7 +251,7 @@ class OptimizerSettings:
         if float(good) / 100 <= present <= 100 * float(good):
             return
         faces = set_setting(case, optimizer.created, "eps", good, position)
-        yield from change(self, case, f"epsilon {present:g} → {good}", faces, knob=f"{optimizer.name}.eps")
+        yield from self.change(case, f"epsilon {present:g} → {good}", faces, knob=f"{optimizer.name}.eps")
 
     def _betas(self, case: Case, optimizer: OptimizerFact, odd: list[int]) -> Faces:
         """The odd one alone where it is written by itself."""
@@ -281,7 +263,7 @@ class OptimizerSettings:
                 return set_number(case.code, found[0], part, ("0.9", "0.999")[odd[0]], case.arguments)
         return set_setting(case, optimizer.created, "betas", "(0.9, 0.999)", 2)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _settings_example(
             "momentum close to one, from a dictionary",
             data='HP = {"lr": 0.02, "momentum": ⟨0.999 → 0.9⟩, "epochs": 3}',

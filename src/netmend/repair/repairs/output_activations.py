@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loss.scores_again import scores_again
@@ -19,10 +17,10 @@ from netmend.library.losses import DISTANCES
 from netmend.program.source.moving import taken_out
 from netmend.program.source.writing import delete_argument, unwrap_call, unwrap_method
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import FunctionFact
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.vocabulary.change import Change, FileEdits
 
 # Losses that are made for probabilities: without the function they would be given scores.
 _PROBABILITIES = ("binary_cross_entropy", "nll_loss", "kl_div")
@@ -31,25 +29,18 @@ _PROBABILITIES = ("binary_cross_entropy", "nll_loss", "kl_div")
 _DROPPED = frozenset(OF_ANSWERS) - {"softsign"}  # for a softsign the fix of the checker is told
 
 
-@register
-@dataclass(frozen=True)
-class DropOutputActivation:
+class DropOutputActivation(Repair, code="R201", cures=("LYR-SOFTMAX-EXTRA", "ACT-EXTRA", "ACT-OUT-WRONG")):
     """Remove the activation after the last layer.
 
     Losses on scores apply softmax or sigmoid themselves, and real targets need an output that can take any value. Thresholds on
     the output (`> 0.5`) are changed along with it, so that the program goes on to measure the same.
     """
 
-    code: ClassVar[str] = "R201"
-    cures: ClassVar[tuple[str, ...]] = ("LYR-SOFTMAX-EXTRA", "ACT-EXTRA", "ACT-OUT-WRONG")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
-
     def propose(self, case: Case) -> Iterator[Change]:
         head = head_of(case)
         if case.cause == "ACT-EXTRA" and head is not None and head.loss.criterion == "nll_loss":
             edits = _on_the_scores(case)
-            yield from change(self, case, "no relu before log_softmax", edits, knob="output activation")
+            yield from self.change(case, "no relu before log_softmax", edits, knob="output activation")
         if head is None or head.loss.criterion in _PROBABILITIES:
             return
         if head.loss.criterion not in ("cross_entropy", "binary_cross_entropy_with_logits") and (
@@ -60,12 +51,12 @@ class DropOutputActivation:
         edits = () if applied is None else without(case, applied)
         if applied is not None and edits:
             edits = once((*edits, *self._readers(case, head, applied)))
-            yield from change(
-                self, case, f"no {head.last} before {head.loss.criterion}", edits, knob="output activation"
+            yield from self.change(
+                case, f"no {head.last} before {head.loss.criterion}", edits, knob="output activation"
             )
         elif case.cause == "LYR-SOFTMAX-EXTRA":
             title = "take the logarithm of the probabilities before cross_entropy"
-            yield from change(self, case, title, scores_again(case, head), knob="output activation")
+            yield from self.change(case, title, scores_again(case, head), knob="output activation")
 
     @staticmethod
     def _readers(case: Case, head: Head, applied: Applied) -> FileEdits:
@@ -80,7 +71,7 @@ class DropOutputActivation:
         values = [(applied.file, applied.call)] if between else model_calls(case)
         return scores_for_probabilities(case.code, values, head.last)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         example(
             "a relu on the scores, before log_softmax",
             layers="self.fc = nn.Linear(2, 3)",
@@ -235,19 +226,14 @@ _BY_VALUE = ("binary_cross_entropy", *DISTANCES)
 _example = partial(example, model="nn.Linear(2, 3)", criterion="nn.BCELoss()")
 
 
-@register
-@dataclass(frozen=True)
-class ExchangeOutputActivation:
+class ExchangeOutputActivation(
+    Repair, code="R214", cures=("ACT-OUT-WRONG", "ACT-OUT-MISSING", "LYR-SOFTMAX-MISSING", "ACT-DIM")
+):
     """Put the activation that the loss is made for in the place of the one after the last layer.
 
     Sigmoid for yes/no answers of one unit or of several labels, log-softmax for a likelihood of classes. Probabilities stay
     probabilities, so nothing else has to change.
     """
-
-    code: ClassVar[str] = "R214"
-    cures: ClassVar[tuple[str, ...]] = ("ACT-OUT-WRONG", "ACT-OUT-MISSING", "LYR-SOFTMAX-MISSING", "ACT-DIM")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         head = head_of(case)
@@ -262,7 +248,7 @@ class ExchangeOutputActivation:
             applied = applied_at(case, head, old)
         if applied is not None:
             edits = exchanged(case, applied, new)
-            yield from change(self, case, f"{new} instead of {old}", edits, knob="output activation")
+            yield from self.change(case, f"{new} instead of {old}", edits, knob="output activation")
 
     @staticmethod
     def _exchange(head: Head) -> tuple[str, str]:
@@ -281,7 +267,7 @@ class ExchangeOutputActivation:
             return head.last, "sigmoid"
         return "", ""
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _example(
             "softmax over one unit",
             model="nn.Sequential(nn.Linear(2, 1), nn.⟨Softmax(dim=1) → Sigmoid()⟩)",

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 import numpy as np
 
@@ -18,10 +16,10 @@ from netmend.program.source.naming import qualified, rename_callee, spelled
 from netmend.program.source.writing import add_argument, replace, unwrap_call, unwrap_method, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import ModuleFact
-from netmend.vocabulary.change import BY_FACTS, FREE, Change, FileEdits
+from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
 _HALF = ("float16", "bfloat16")
 _CASTS = ("half", "bfloat16")
@@ -42,29 +40,22 @@ _example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class FullPrecision:
+class FullPrecision(Repair, code="R410", cures=("LOOP-AMP", "PRE-WRONG-DTYPE"), effort=BY_FACTS):
     """Keep weights and data in float32.
 
     In half precision a weight plus a small update is the same weight again, and values beyond 65504 overflow. Training takes more memory
     and, on a device made for it, more time; automatic mixed precision gives most of that back.
     """
 
-    code: ClassVar[str] = "R410"
-    cures: ClassVar[tuple[str, ...]] = ("LOOP-AMP", "PRE-WRONG-DTYPE")
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
-
     def propose(self, case: Case) -> Iterator[Change]:
         if any(parameter.trainable and parameter.dtype in _HALF for parameter in case.trace.parameters):
             edits = tuple(edit for file in case.code.files() for edit in self._casts(file))
-            yield from change(self, case, "weights and data in float32", edits, knob="precision")
+            yield from self.change(case, "weights and data in float32", edits, knob="precision")
         elif any(call.detail.startswith("skipped") for _, call in calls(case.trace, "step")):
             # Values overflow although the scale was lowered: a wider range, or none of it.
             for title, argument in (("mixed precision in bfloat16", "bfloat16"), ("no mixed precision", "")):
                 edits = tuple(edit for file in case.code.files() for edit in self._autocast(file, argument))
-                yield from change(self, case, title, edits, knob="precision")
+                yield from self.change(case, title, edits, knob="precision")
 
     def _casts(self, file: File) -> FileEdits:
         """Every cast to half precision that is not a part of mixed precision."""
@@ -105,7 +96,7 @@ class FullPrecision:
                 edits.append(add_argument(file, call, f"{name}={text}"))
         return tuple(edit for part in edits for edit in part)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _example(
             "a model in half precision",
             helpers="- model.half()  # faster",
@@ -154,24 +145,17 @@ _GUARDS = {
 _STABLE = {"softmax": "log_softmax", "sigmoid": "logsigmoid"}
 
 
-@register
-@dataclass(frozen=True)
-class SafeLogarithm:
+class SafeLogarithm(Repair, code="R207", cures=("LOS-CALC", "ACT-HID-WRONG"), explores=True):
     """Keep logarithms, roots and divisions away from zero.
 
     The logarithm of a softmax or sigmoid becomes log_softmax or logsigmoid; any other argument is clamped, a divisor or what stands
     under a root gets a small number. Values that were in order hardly change.
     """
 
-    code: ClassVar[str] = "R207"
-    cures: ClassVar[tuple[str, ...]] = ("LOS-CALC", "ACT-HID-WRONG")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = True
-
     def propose(self, case: Case) -> Iterator[Change]:
         if case.fault is None:
-            yield from change(
-                self, case, "keep numbers away from zero", self._all(case), knob="numerical safety"
+            yield from self.change(
+                case, "keep numbers away from zero", self._all(case), knob="numerical safety"
             )
             return
         site = case.fault.site
@@ -189,7 +173,7 @@ class SafeLogarithm:
         alike = [node for node in nodes if not kinds or _kind(node) == kinds]
         edits = innermost(edit for node in alike for edit in self._guarded(file, node))
         title = f"a safe {kinds}" if kinds else "keep numbers away from zero"
-        yield from change(self, case, title, edits, knob="numerical safety")
+        yield from self.change(case, title, edits, knob="numerical safety")
 
     def _all(self, case: Case) -> FileEdits:
         """Whatever could fail in the forward pass and the objective of a run whose loss stopped being a number."""
@@ -259,7 +243,7 @@ class SafeLogarithm:
             return replace(file, value, f"{file.source(value)}{guard}")
         return wrap(file, value, "", guard)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         example(
             "both logarithms of a formula",
             outputs="p, y = torch.sigmoid(model(torch.randn(8, 2))), torch.ones(8, 1)",

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loss.losses import Criterion, arguments, criterion_of, exchange
@@ -21,10 +19,10 @@ from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import add_argument, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import FunctionFact, LossFact, ModuleFact, OperandFact, Site
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.vocabulary.change import Change, FileEdits
 
 _OVER_AXIS = (
     *ACROSS_UNITS,
@@ -42,19 +40,12 @@ _OVER_AXIS = (
 Shape = tuple[int, ...]
 
 
-@register
-@dataclass(frozen=True)
-class SoftmaxAxis:
+class SoftmaxAxis(Repair, code="R205", cures=("ACT-DIM", "TSR-NORM-AXIS")):
     """Let softmax or another reduction run over the axis that is meant: the classes instead of the samples.
 
     The axis follows from the shapes: that of the classes in the loss for an output, the last one inside a network. Nothing
     else changes.
     """
-
-    code: ClassVar[str] = "R205"
-    cures: ClassVar[tuple[str, ...]] = ("ACT-DIM", "TSR-NORM-AXIS")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         site, shape, is_output = self._place(case)
@@ -71,8 +62,8 @@ class SoftmaxAxis:
             elif isinstance(given, ast.UnaryOp | ast.Constant):
                 faces = Faces(replace(file, given, axis))
             name = last_name(call.func)
-            yield from change(
-                self, case, f"{name} over axis {axis}", faces, knob=f"axis of {name} at {site.short}"
+            yield from self.change(
+                case, f"{name} over axis {axis}", faces, knob=f"axis of {name} at {site.short}"
             )
 
     @staticmethod
@@ -112,7 +103,7 @@ class SoftmaxAxis:
             axes = ["-1"]
         return [axis for axis in axes if axis != present]
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         example(
             "a module",
             model="nn.Sequential(nn.Linear(2, 3), nn.LogSoftmax(dim=⟨0 → 1⟩))",
@@ -161,19 +152,14 @@ _example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class LogProbabilities:
+class LogProbabilities(
+    Repair, code="R203", cures=("LYR-SOFTMAX-MISSING", "ACT-OUT-MISSING", "ACT-OUT-WRONG")
+):
     """Use the loss that takes raw scores, where raw scores are given.
 
     CrossEntropyLoss for NLLLoss, BCEWithLogitsLoss for BCELoss: they apply softmax or sigmoid themselves, in a form that stays
     exact. Thresholds on the output (`> 0.5`) follow.
     """
-
-    code: ClassVar[str] = "R203"
-    cures: ClassVar[tuple[str, ...]] = ("LYR-SOFTMAX-MISSING", "ACT-OUT-MISSING", "ACT-OUT-WRONG")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         wanted = (*ON_SCORES, "kl_div")
@@ -185,7 +171,7 @@ class LogProbabilities:
             return
         if criterion.kind == "kl_div":
             edits = self._log_softmax(criterion) if head is not None and head.last not in _SQUASHING else ()
-            yield from change(self, case, "log_softmax before the divergence", edits, knob="loss")
+            yield from self.change(case, "log_softmax before the divergence", edits, knob="loss")
             return
         output = self._output(case, head)
         if output is None:
@@ -195,8 +181,8 @@ class LogProbabilities:
         if loss and to.endswith("logits"):
             loss = (*loss, *scores_for_probabilities(case.code, model_calls(case)))
         if loss:
-            yield from change(
-                self, case, f"{to} instead of {criterion.kind}", once((*output, *loss)), knob="loss"
+            yield from self.change(
+                case, f"{to} instead of {criterion.kind}", once((*output, *loss)), knob="loss"
             )
 
     @staticmethod
@@ -220,7 +206,7 @@ class LogProbabilities:
                 edits = (*edits, *wrap(file, given[0], f"{name}(", ", dim=-1)"), *extra)
         return once(edits)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _example("scores into the likelihood loss", criterion="nn.⟨NLLLoss → CrossEntropyLoss⟩()"),
         _example(
             "a function that is looked up by its name",

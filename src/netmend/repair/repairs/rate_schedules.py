@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.epoch_loop import bound_of, epoch_rounds
@@ -19,8 +17,8 @@ from netmend.program.source.numbers import literal, number, set_number
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.text.file import File
 from netmend.program.text.queries import holds, inside
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change, FileEdits
 
@@ -38,19 +36,12 @@ _schedule_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class RateSchedule:
+class RateSchedule(Repair, code="R406", cures=("HYP-LR-SCHED",), effort=SHORT_SEARCH):
     """Let the schedule lower the rate slowly, over the whole run, or not at all.
 
     The rate should end at about a third of what it began with: decay, step size, milestones or length are set so that it
     does after as many steps of the schedule as the run makes. Then the run without the schedule.
     """
-
-    code: ClassVar[str] = "R406"
-    cures: ClassVar[tuple[str, ...]] = ("HYP-LR-SCHED",)
-    effort: ClassVar[int] = SHORT_SEARCH
-    explores: ClassVar[bool] = False
 
     end: float = 0.3  # share of the first rate that is left at the end
     ordinary: float = 0.1  # a decay no stronger than that is meant so, and comes too often
@@ -63,10 +54,8 @@ class RateSchedule:
         count = self._count(case, scheduler)
         if count > 1:
             for title, faces in self._slower(case, scheduler, count):
-                yield from change(self, case, f"{scheduler.kind}: {title}", faces, knob="scheduler")
-        yield from change(
-            self, case, f"no {scheduler.kind}", self._removed(case, scheduler), knob="scheduler"
-        )
+                yield from self.change(case, f"{scheduler.kind}: {title}", faces, knob="scheduler")
+        yield from self.change(case, f"no {scheduler.kind}", self._removed(case, scheduler), knob="scheduler")
 
     def _scheduler(self, case: Case) -> SchedulerFact | None:
         every = case.trace.all(SchedulerFact)
@@ -188,7 +177,7 @@ class RateSchedule:
                 if isinstance(node, ast.AugAssign):
                     yield from self._factor(case, file, node, times)
                 edits = taken_out(file, node)
-                yield from change(self, case, "leave the rate as it is", edits, knob="scheduler")
+                yield from self.change(case, "leave the rate as it is", edits, knob="scheduler")
                 return
 
     def _factor(self, case: Case, file: File, node: ast.AugAssign, times: int) -> Iterator[Change]:
@@ -196,9 +185,9 @@ class RateSchedule:
             text, known = self._decay(times), literal(node.value)
             faces = set_number(case.code, file, node.value, text, case.arguments)
             title = f"factor of the rate {'' if known is None else f'{known:g} '}→ {text}"
-            yield from change(self, case, title, faces, knob="scheduler")
+            yield from self.change(case, title, faces, knob="scheduler")
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _schedule_example(
             "a decay that leaves nothing",
             setup="scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=⟨0.1 → 0.94⟩)",
@@ -254,18 +243,11 @@ _plateau_example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class PlateauDirection:
+class PlateauDirection(Repair, code="R112", cures=("HYP-LR-SCHED",), effort=BY_FACTS):
     """Let a plateau schedule wait for the value to fall.
 
     With `mode="max"` every epoch in which a loss falls counts as one without progress, and the rate is lowered again and again.
     """
-
-    code: ClassVar[str] = "R112"
-    cures: ClassVar[tuple[str, ...]] = ("HYP-LR-SCHED",)
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         for fact in case.trace.all(SchedulerFact):
@@ -273,11 +255,11 @@ class PlateauDirection:
                 faces = set_argument(
                     case.code, fact.created, "mode", '"min"', position=1, arguments=case.arguments
                 )
-                yield from change(
-                    self, case, "lower the rate when the loss stops falling", faces, knob="scheduler"
+                yield from self.change(
+                    case, "lower the rate when the loss stops falling", faces, knob="scheduler"
                 )
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _plateau_example(
             "a loss that should rise",
             setup='scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, mode="⟨max → min⟩", patience=1)',

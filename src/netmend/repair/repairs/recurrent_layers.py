@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.library.layers import RECURRENT
@@ -15,27 +13,20 @@ from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name, uses_of
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import ModuleFact, Site
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.vocabulary.change import Change, FileEdits
 
 _ATTENTION = ("MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer")
 
 
-@register
-@dataclass(frozen=True)
-class RecurrentLayout:
+class RecurrentLayout(Repair, code="R507", cures=("INP-FORMAT-RNN",)):
     """Create a recurrent or attention layer with `batch_first=True`.
 
     For data whose first axis holds the samples. Where the last step was taken as `out[-1]`, it becomes `out[:, -1]`. The other
     way, transposing the input of the layer and its output, comes second.
     """
-
-    code: ClassVar[str] = "R507"
-    cures: ClassVar[tuple[str, ...]] = ("INP-FORMAT-RNN",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         site = _layer_site(case)
@@ -52,11 +43,9 @@ class RecurrentLayout:
             further = _last_steps(case, module)
             faces = Faces((*faces.edits, *further), (*faces.forced, *further) if faces.forced else ())
         knob = f"{module.name if module is not None else kind} layout"
-        yield from change(self, case, f"{kind} with batch_first=True", faces, knob=knob)
+        yield from self.change(case, f"{kind} with batch_first=True", faces, knob=knob)
         if kind in RECURRENT:
-            yield from change(self, case, f"time first for {kind}", _transposed(case, module), knob=knob)
-
-    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
+            yield from self.change(case, f"time first for {kind}", _transposed(case, module), knob=knob)
 
 
 def _layer_site(case: Case) -> Site | None:
@@ -184,18 +173,11 @@ _REDUCTIONS = (
 _PICKS = ("select", "index_select", "narrow", "unbind")
 
 
-@register
-@dataclass(frozen=True)
-class IndexAxis:
+class IndexAxis(Repair, code="R508", cures=("TSR-INDEX", "TSR-NORM-AXIS")):
     """Let an index or a reduction run over the axis behind that of the samples.
 
     `out[-1]` becomes `out[:, -1]`, `x.mean(0)` becomes `x.mean(1)`: with the samples first, the former mix different samples.
     """
-
-    code: ClassVar[str] = "R508"
-    cures: ClassVar[tuple[str, ...]] = ("TSR-INDEX", "TSR-NORM-AXIS")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         found = None if case.fault is None else case.code.statement_at(case.fault.site)
@@ -209,10 +191,8 @@ class IndexAxis:
                 edits = _reduction(file, node)
             if edits:
                 knob = f"axis at line {node.lineno}"
-                yield from change(self, case, f"{file.source(node)}: the next axis", edits, knob=knob)
+                yield from self.change(case, f"{file.source(node)}: the next axis", edits, knob=knob)
                 return
-
-    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
 
 
 def _is_number(node: ast.expr) -> bool:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.network.output_uses import once
@@ -27,10 +25,10 @@ from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import ModuleFact
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.vocabulary.change import Change, FileEdits
 
 _TENSORS = ("randn", "rand", "zeros", "ones", "empty", "normal", "full", "eye")
 
@@ -40,18 +38,11 @@ _example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class RegisterLayers:
+class RegisterLayers(Repair, code="R305", cures=("ARC-INIT-MODEL", "OPT-PARAMS")):
     """Put layers that are kept in a plain list or dict into an nn.ModuleList or nn.ModuleDict; make a tensor an nn.Parameter.
 
     Only then parameters() lists them, so that the optimiser trains them.
     """
-
-    code: ClassVar[str] = "R305"
-    cures: ClassVar[tuple[str, ...]] = ("ARC-INIT-MODEL", "OPT-PARAMS")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         found = list(self._found(case))
@@ -60,9 +51,9 @@ class RegisterLayers:
             names = dict.fromkeys(name for name, _, _ in found)
             if len(names) > 1:
                 title = f"register {' and '.join(names)}"
-                yield from change(self, case, title, edits, knob="registration of all")
+                yield from self.change(case, title, edits, knob="registration of all")
         for name, kind, edits in found:
-            yield from change(self, case, f"{name} as {kind}", edits, knob=f"registration of {name}")
+            yield from self.change(case, f"{name} as {kind}", edits, knob=f"registration of {name}")
 
     def _found(self, case: Case) -> Iterator[tuple[str, str, FileEdits]]:
         """What is not registered, as what it should be, and the edits for it."""
@@ -153,7 +144,7 @@ class RegisterLayers:
             name, extra = spelled(file, "torch.nn.Parameter")  # torch.randn(4, 8) / 2
             yield "nn.Parameter", (*wrap(file, value, f"{name}(", ")"), *extra)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _example(
             "a list",
             layers="""

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.data.alike_at_line import alike_at_line
@@ -23,24 +22,17 @@ from netmend.program.source.writing import (
 )
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, inside, last_name
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
+from netmend.vocabulary.change import Change, FileEdits
 
 
-@register
-@dataclass(frozen=True)
-class SamePreparation:
+class SamePreparation(Repair, code="R505", cures=("PRE-TRAIN-TEST-SKEW",), explores=True):
     """Prepare evaluation data as training data is prepared, with the statistics of the training data.
 
     A line such as `x = (x - mean) / std` is repeated for the evaluation data, an argument that only the training set is given is
     given to the other as well, and so is a `Normalize` that only one of two transformations holds.
     """
-
-    code: ClassVar[str] = "R505"
-    cures: ClassVar[tuple[str, ...]] = ("PRE-TRAIN-TEST-SKEW",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = True
 
     def propose(self, case: Case) -> Iterator[Change]:
         for training in training_inputs(case)[:2]:
@@ -52,13 +44,11 @@ class SamePreparation:
                 )
                 if edits:
                     title = "prepare evaluation data like training data"
-                    yield from change(self, case, title, edits, knob="evaluation data")
+                    yield from self.change(case, title, edits, knob="evaluation data")
                     return
         for edits in alike_at_line(case):
             title = "make the line for evaluation data like that for training data"
-            yield from change(self, case, title, edits, knob="evaluation data")
-
-    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
+            yield from self.change(case, title, edits, knob="evaluation data")
 
 
 def _same_lines(case: Case, training: Flow, evaluation: Flow) -> FileEdits:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import (
@@ -28,10 +26,10 @@ from netmend.program.source.names_of_object import known_as
 from netmend.program.source.writing import insert_after
 from netmend.program.text.file import File, block_of
 from netmend.program.text.queries import holds
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import SchedulerFact
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.vocabulary.change import Change, FileEdits
 
 # Schedules whose numbers count steps of the optimiser, as their documentation shows them.
 _PER_BATCH = ("OneCycleLR", "CyclicLR", "LambdaLR", "LinearLR", "SequentialLR", "CosineAnnealingWarmRestarts")
@@ -45,18 +43,11 @@ _example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class SchedulerPlace:
+class SchedulerPlace(Repair, code="R111", cures=("LOOP-SCHED-ORDER", "HYP-LR-SCHED")):
     """Step the scheduler where its numbers are meant.
 
     Behind the optimiser's step; behind the loop over batches where it counts epochs, inside of it where it counts steps.
     """
-
-    code: ClassVar[str] = "R111"
-    cures: ClassVar[tuple[str, ...]] = ("LOOP-SCHED-ORDER", "HYP-LR-SCHED")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         if case.fault is None:
@@ -74,7 +65,7 @@ class SchedulerPlace:
                 title, edits = f"step {kind} after every step of the optimiser", self._per_batch(case, call)
             else:
                 return
-            yield from change(self, case, title, edits, knob="scheduler")
+            yield from self.change(case, title, edits, knob="scheduler")
             return
 
     def _steps(self, case: Case) -> Iterator[tuple[str, Spot]]:
@@ -134,7 +125,7 @@ class SchedulerPlace:
                 return combined(call.file, taken_out(call.file, call.statement), put, True)
         return ()
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _example(
             "before the optimiser's step",
             setup="scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)",

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.data.data_holders import (
@@ -24,14 +23,14 @@ from netmend.program.source.naming import new_variable, spelled
 from netmend.program.source.writing import insert_after, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import holds, inside, last_name, uses_of
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
-from netmend.vocabulary.change import FREE, Change, FileEdits
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
+from netmend.vocabulary.change import Change, FileEdits
 
 
-@register
-@dataclass(frozen=True)
-class SeparateEvaluation:
+class SeparateEvaluation(
+    Repair, code="R512", cures=("VAL-SPLIT", "VAL-TEST-LEAK", "VAL-TEST-DUP", "VAL-SET-MISSING")
+):
     """Evaluate on rows that training does not see.
 
     Where training takes all rows and evaluation a part of them, training keeps the rest; where two slices overlap, evaluation
@@ -39,31 +38,24 @@ class SeparateEvaluation:
     is shuffled first. The score may fall: it was too good before.
     """
 
-    code: ClassVar[str] = "R512"
-    cures: ClassVar[tuple[str, ...]] = ("VAL-SPLIT", "VAL-TEST-LEAK", "VAL-TEST-DUP", "VAL-SET-MISSING")
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
-
     def propose(self, case: Case) -> Iterator[Change]:
         if _classes_unseen(case):
-            yield from change(self, case, "shuffle before splitting", _shuffled_first(case), knob="split")
+            yield from self.change(case, "shuffle before splitting", _shuffled_first(case), knob="split")
             return
         for evaluation in evaluation_inputs(case):
             for training in training_inputs(case):
                 edits = _rest_for_training(case, training, evaluation)
                 if edits:
-                    yield from change(self, case, "train on the other rows only", edits, knob="split")
+                    yield from self.change(case, "train on the other rows only", edits, knob="split")
                     return
                 edits = _apart(training, evaluation)
                 if edits:
-                    yield from change(self, case, "evaluate on other rows", edits, knob="split")
+                    yield from self.change(case, "evaluate on other rows", edits, knob="split")
                     return
                 edits = _held_out(training, evaluation)
                 if edits:
-                    yield from change(self, case, "evaluate on the part held out", edits, knob="split")
+                    yield from self.change(case, "evaluate on the part held out", edits, knob="split")
                     return
-
-    EXAMPLES: ClassVar[tuple[Example, ...]] = ()
 
 
 def _classes_unseen(case: Case) -> bool:

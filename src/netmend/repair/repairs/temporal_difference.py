@@ -5,18 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, inside, last_name
-from netmend.repair.repair import change, register
+from netmend.repair.repair import Repair
 from netmend.testing.example import Example, example
-from netmend.vocabulary.change import FREE, Change
+from netmend.vocabulary.change import Change
 
 _example = partial(
     example,
@@ -25,19 +23,12 @@ _example = partial(
 )
 
 
-@register
-@dataclass(frozen=True)
-class CopyTarget:
+class CopyTarget(Repair, code="R517", cures=("RL-NET-BIASED",)):
     """Make the target network a copy of the trained one.
 
     `target = model` gives one network a second name, and what is copied from it every so often is copied onto itself. A deep copy starts equal
     and stays behind until the program brings it up to date.
     """
-
-    code: ClassVar[str] = "R517"
-    cures: ClassVar[tuple[str, ...]] = ("RL-NET-BIASED",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         found = None if case.fault is None else case.code.statement_at(case.fault.site)
@@ -47,9 +38,9 @@ class CopyTarget:
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name | ast.Attribute):
             name, brought = spelled(file, "copy.deepcopy")
             edits = (*wrap(file, statement.value, f"{name}(", ")"), *brought)
-            yield from change(self, case, "a copy as the target network", edits, knob="target network")
+            yield from self.change(case, "a copy as the target network", edits, knob="target network")
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _example(
             "another name for the same network",
             setup="import copy\ntarget = ⟨model → copy.deepcopy(model)⟩",
@@ -82,19 +73,12 @@ for step in range(3):
 """
 
 
-@register
-@dataclass(frozen=True)
-class MaskEnds:
+class MaskEnds(Repair, code="R516", cures=("RL-ENV-DONES",)):
     """Let no value come from behind the end of an episode.
 
     Where the function that computes the target has the ends of episodes at hand, made as the rewards are and used nowhere, the value of the
     next state is multiplied by them.
     """
-
-    code: ClassVar[str] = "R516"
-    cures: ClassVar[tuple[str, ...]] = ("RL-ENV-DONES",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         found = None if case.fault is None else case.code.statement_at(case.fault.site)
@@ -117,12 +101,12 @@ class MaskEnds:
                 if isinstance(first, ast.BinOp):
                     text = f"({text})"
                 edits = replace(file, first, f"{factor} * {text}")
-                yield from change(
-                    self, case, f"multiply the value of the next state by `{factor}`", edits, knob="ends"
+                yield from self.change(
+                    case, f"multiply the value of the next state by `{factor}`", edits, knob="ends"
                 )
             return
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         Example(
             "ends that nobody asks for",
             before=_TARGET.format("torch.FloatTensor(done)", ""),
@@ -216,19 +200,12 @@ for episode in range(3):
 {}"""
 
 
-@register
-@dataclass(frozen=True)
-class NextState:
+class NextState(Repair, code="R515", cures=("RL-STEP-MISSING",)):
     """Go on to the state that the step returned, at the end of the loop.
 
     It is added behind everything else in the loop, so that what is kept of a step still has the old state. Where an iteration may be cut short
     before that, nothing is proposed.
     """
-
-    code: ClassVar[str] = "R515"
-    cures: ClassVar[tuple[str, ...]] = ("RL-STEP-MISSING",)
-    effort: ClassVar[int] = FREE
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         found = None if case.fault is None else case.code.statement_at(case.fault.site)
@@ -245,11 +222,9 @@ class NextState:
         stale = sorted(_from_reset(file, loop) & _only_read(loop))
         if len(stale) == 1 and stale[0] != after.id:
             edits = insert_after(file, loop.body[-1], f"{stale[0]} = {after.id}")
-            yield from change(
-                self, case, f"go on to `{after.id}` at the end of the loop", edits, knob="state"
-            )
+            yield from self.change(case, f"go on to `{after.id}` at the end of the loop", edits, knob="state")
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         Example(
             "a state that stands still",
             before=_LOOP.format("        print(reward)\n"),

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loss.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
@@ -24,27 +22,22 @@ from netmend.diagnose.measures.heads import Head
 from netmend.library.losses import DISTANCES
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import wrap
-from netmend.repair.repair import change, register
-from netmend.testing.example import Example, example
+from netmend.repair.repair import Repair
+from netmend.testing.example import example
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import BUDGET, BY_FACTS, Change, FileEdits
 
 _layer_example = partial(example, loss="nn.functional.mse_loss(model(torch.randn(4, 20)), torch.ones(4, 1))")
 
 
-@register
-@dataclass(frozen=True)
-class LayerWidth:
+class LayerWidth(
+    Repair, code="R312", cures=("LYR-UNITS", "ARC-STRUCT-SUBOPT"), effort=BY_FACTS, explores=True
+):
     """Widen a layer that is far too narrow, together with the layers that take its output.
 
     All that later layers know of a sample has to fit through the narrowest one. First as wide as its neighbours, then
     four times that.
     """
-
-    code: ClassVar[str] = "R312"
-    cures: ClassVar[tuple[str, ...]] = ("LYR-UNITS", "ARC-STRUCT-SUBOPT")
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = True
 
     least: int = 32  # units that a small network has in its hidden layers
     most: int = 512
@@ -69,7 +62,7 @@ class LayerWidth:
             title = f"{', '.join(layer.name for layer in narrow[:3])}: {old} → {width} units"
             effort = self.effort if case.fault is not None else BUDGET
             both = Faces(edits, forced if forced != edits else (), faces[0].arguments)
-            yield from change(self, case, title, both, knob=f"width of {narrow[0].name}", effort=effort)
+            yield from self.change(case, title, both, knob=f"width of {narrow[0].name}", effort=effort)
 
     def _narrow(self, case: Case) -> list[ModuleFact]:
         """The layer that the fault names and all that are as narrow; without one, those that are tiny."""
@@ -119,7 +112,7 @@ class LayerWidth:
         edits = united(face.edits for face in faces)
         return Faces(edits, united(face.forced or face.edits for face in faces), next(iter(given), None))
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _layer_example(
             "a literal, with the layer behind",
             model="nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, ⟨1), nn.ReLU(), nn.Linear(1 → 64), nn.ReLU(), nn.Linear(64⟩, 1))",
@@ -158,19 +151,12 @@ _REFUSED = re.compile(r"Target (-?\d+) is out of bounds|index (-?\d+) is out of 
 _output_example = partial(example, criterion="nn.CrossEntropyLoss()")
 
 
-@register
-@dataclass(frozen=True)
-class OutputWidth:
+class OutputWidth(Repair, code="R209", cures=("LYR-OUT-SHAPE", "LOS-SELECT"), effort=BY_FACTS):
     """Give the last layer as many outputs as the targets need, or the loss that fits a single output.
 
     One output per class for cross entropy, one per target for real values; for two classes on a single output, binary
     cross entropy instead. The width is changed where its value is set.
     """
-
-    code: ClassVar[str] = "R209"
-    cures: ClassVar[tuple[str, ...]] = ("LYR-OUT-SHAPE", "LOS-SELECT")
-    effort: ClassVar[int] = BY_FACTS
-    explores: ClassVar[bool] = False
 
     def propose(self, case: Case) -> Iterator[Change]:
         refused = _REFUSED.search(case.trace.run.exception or "")
@@ -189,7 +175,7 @@ class OutputWidth:
     def _wide(self, case: Case, head: Head | None, width: int) -> Iterator[Change]:
         layer = last_layer(case, head)
         title = f"{width} outputs of {layer.name}" if layer is not None else f"{width} outputs"
-        yield from change(self, case, title, set_width(case, head, width), knob="output width")
+        yield from self.change(case, title, set_width(case, head, width), knob="output width")
 
     def _more_classes(self, case: Case, label: int) -> Iterator[Change]:
         """A class id for which there is no output."""
@@ -214,7 +200,7 @@ class OutputWidth:
                 if (pair := arguments(call)) is not None
                 for edit in wrap(file, pair[1], "", " - 1")
             )
-            yield from change(self, case, "class ids from 0", edits, knob="class ids")
+            yield from self.change(case, "class ids from 0", edits, knob="class ids")
 
     def _single(self, case: Case, head: Head) -> Iterator[Change]:
         """Cross entropy over one output."""
@@ -226,11 +212,11 @@ class OutputWidth:
             edits = self._binary(criterion)
             if edits:  # what the program reads of a single output are scores from now on
                 edits = once((*edits, *scores_for_probabilities(case.code, model_calls(case))))
-            yield from change(self, case, "binary cross entropy for one output", edits, knob="loss")
+            yield from self.change(case, "binary cross entropy for one output", edits, knob="loss")
             return
         wide = set_width(case, head, classes)
         faces = Faces(once((*wide.edits, *self._class_ids(criterion)))) if wide.edits else Faces()
-        yield from change(self, case, f"{classes} outputs", faces, knob="output width")
+        yield from self.change(case, f"{classes} outputs", faces, knob="output width")
 
     @staticmethod
     def _binary(criterion: Criterion) -> FileEdits:
@@ -258,7 +244,7 @@ class OutputWidth:
                 edits = (*edits, *as_classes(file, pair[1], target.shape))
         return once(edits)
 
-    EXAMPLES: ClassVar[tuple[Example, ...]] = (
+    EXAMPLES = (
         _output_example(
             "a class without output; the width is a default",
             data="""
