@@ -1,4 +1,4 @@
-"""What an object is called at a place: followed from the line that makes it through assignments, arguments and returns."""
+"""What an object is called at a place: the variables, parameters and attributes that the evaluated program keeps it in."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from netmend.library.operations import SAME_OBJECT
+from netmend.program.engine.history import STORE, Body
+from netmend.program.engine.program import Program
+from netmend.program.engine.values import Call, Either, Item, Value, constant, resolved
+from netmend.program.of_run import program_of
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, last_name
+from netmend.program.text.queries import Function, arguments_of, inside, last_name
 from netmend.program.text.sources import Code
 from netmend.vocabulary import Site
 
-_MOST_NAMES = 60  # of one object; more means that the trail is lost
-# Methods that return the object itself, and calls that return their arguments, wrapped or not.
+# Methods that return the object itself, or what a loss comes to; calls that return their arguments, wrapped or not.
 _SAME = (*SAME_OBJECT, "apply", "mean", "sum")
 _WRAPPERS = (
     "compile",
@@ -64,164 +67,76 @@ def names_of(code: Code, created: Site | None) -> list[Name]:
 
 def names_from(code: Code, file: File, value: ast.expr) -> list[Name]:
     """All names that the value of an expression gets."""
-    names: list[Name] = []
-    waiting: list[tuple[File, ast.expr]] = [(file, value)]
-    seen: set[int] = set()
-    while waiting and len(names) < _MOST_NAMES:
-        where, node = waiting.pop(0)
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        for step in _next(code, where, node):
-            if isinstance(step, Name):
-                if not any(step.scope is old.scope and step.text == old.text for old in names):
-                    for own in (step, *_imported(code, step)):
-                        names.append(own)
-                        waiting.extend(_uses(own))
-            else:
-                waiting.append(step)
-    return names
+    found: dict[tuple[int, str], Name] = {}
+    for program in program_of(code.sources).programs(file.file):
+        for name in (*_stored(code, program, value), *_of_modules(code, program, value)):
+            found.setdefault((id(name.scope), name.text), name)
+    return list(found.values())
 
 
-def _next(code: Code, file: File, node: ast.expr) -> Iterator[Name | tuple[File, ast.expr]]:
-    """Where the value of an expression goes from here."""
-    parent = file.parent(node)
-    if isinstance(parent, ast.Attribute):
-        call = file.parent(parent)
-        if isinstance(call, ast.Call) and call.func is parent and parent.attr in _SAME:
-            yield file, call
-    elif isinstance(parent, ast.keyword):
-        call = file.parent(parent)
-        if isinstance(call, ast.Call):
-            yield from _given(code, file, call, parent.arg or "", None)
-    elif isinstance(parent, ast.Call) and node is not parent.func:
-        position = next((i for i, given in enumerate(parent.args) if given is node), None)
-        yield from _given(code, file, parent, "", position)
-    elif isinstance(parent, ast.Tuple):
-        position = parent.elts.index(node)
-        above = file.parent(parent)
-        if isinstance(above, ast.Assign) and above.value is parent:
-            yield from _element(file, above, position)
-        elif isinstance(above, ast.Return):
-            yield from _returned(code, file, above, position)
-    elif isinstance(parent, ast.IfExp) and node is not parent.test:
-        yield file, parent
-    elif isinstance(parent, ast.Assign) and parent.value is node:
-        for target in parent.targets:
-            yield from _bound(file, target)
-    elif isinstance(parent, ast.AnnAssign | ast.NamedExpr) and parent.value is node:
-        yield from _bound(file, parent.target)
-    elif isinstance(parent, ast.Return):
-        yield from _returned(code, file, parent, None)
+def _stored(code: Code, program: Program, value: ast.expr) -> Iterator[Name]:
+    """Variables, attributes and parameters that are given the value."""
+    for event in program.events:
+        if event.kind == STORE and event.target is not None and _is_value(event.value, value):
+            file = code.file(program.module_of(event.node).file)
+            targets = inside(event.node, ast.Name, ast.Attribute) if file is not None else ()
+            stored = (part for part in targets if isinstance(part.ctx, ast.Store))
+            for target in stored:
+                if file is not None and last_name(target) == event.target.name:
+                    yield from _bound(file, target)
+    for part in program.parts:
+        if isinstance(part, Body) and part.call is not None and isinstance(part.node, Function):
+            names = arguments_of(part.node)
+            own = names[1:] if part.function.owner is not None else names
+            given = dict(zip(own, part.call.args, strict=False)) | part.call.keywords
+            file = code.file(part.function.module.file)
+            for name in names if file is not None else ():
+                if file is not None and name in given and _is_value(given[name], value):
+                    yield Name(file, part.node, name, part.node.lineno)
 
 
-def _element(file: File, assignment: ast.Assign, position: int) -> Iterator[Name]:
-    for target in assignment.targets:
-        if isinstance(target, ast.Tuple | ast.List) and position < len(target.elts):
-            yield from _bound(file, target.elts[position])
+def _of_modules(code: Code, program: Program, value: ast.expr) -> Iterator[Name]:
+    """Names of a module that other files import, and fields of objects that nobody assigns to, as those of dataclasses."""
+    for module in program.machine.modules.values():
+        file = code.file(module.file)
+        for text, held in module.scope.names.items() if file is not None else ():
+            if file is not None and isinstance(held, Value) and _is_value(held, value):
+                yield Name(file, file.tree, text, 0)
+    for made in program.machine.made.values():
+        for instance in made:
+            file = code.file(instance.cls.module.file)
+            for attribute, held in instance.attributes.items() if file is not None else ():
+                if file is not None and _is_value(held, value):
+                    yield Name(file, instance.cls.definition, f"self.{attribute}", 0)
 
 
-def _bound(file: File, target: ast.expr) -> Iterator[Name]:
+def _is_value(value: Value, made: ast.expr) -> bool:
+    """Whether a value may be what an expression makes, wrapped or not."""
+    if value.node is made:
+        return True
+    if isinstance(value, Either):
+        return any(_is_value(option, made) for option in value.options)
+    if isinstance(value, Item) and isinstance(position := constant(value.key), int):
+        return any(_is_value(part, made) for part in _wrapped(resolved(value.base))[position : position + 1])
+    if not isinstance(value, Call):
+        return False
+    if value.result is not None:
+        return _is_value(value.result, made)
+    if value.method in _SAME and value.receiver is not None:
+        return _is_value(value.receiver, made)
+    return any(_is_value(part, made) for part in _wrapped(value)[:1])
+
+
+def _wrapped(value: Value) -> tuple[Value, ...]:
+    is_wrapper = isinstance(value, Call) and last_name(value.node and value.node.func) in _WRAPPERS
+    return value.args if isinstance(value, Call) and is_wrapper else ()
+
+
+def _bound(file: File, target: ast.Name | ast.Attribute) -> Iterator[Name]:
+    owner, function = file.owner(target), file.function(target)
     if isinstance(target, ast.Name):
-        yield Name(file, _scope(file, target), target.id, target.lineno)
-    elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
-        owner, function = file.owner(target), file.function(target)
+        yield Name(file, function or file.tree, target.id, target.lineno)
+    elif isinstance(target.value, ast.Name):
         is_own = function is not None and [a.arg for a in function.args.args[:1]] == [target.value.id]
-        scope = owner if owner is not None and is_own else _scope(file, target)
+        scope = owner if owner is not None and is_own else function or file.tree
         yield Name(file, scope, file.source(target), target.lineno)
-
-
-def _given(
-    code: Code, file: File, call: ast.Call, keyword: str, position: int | None
-) -> Iterator[Name | tuple[File, ast.expr]]:
-    """An argument: the parameter of the program's own function or class; a wrapper hands it on."""
-    called = last_name(call.func)
-    if called in _WRAPPERS:
-        parent = file.parent(call)
-        if (
-            isinstance(parent, ast.Assign)
-            and isinstance(parent.targets[0], ast.Tuple)
-            and position is not None
-        ):
-            yield from _element(file, parent, position)
-        elif position in (0, None):
-            yield file, call
-        return
-    for other in code.files(file.file):
-        for node in ast.walk(other.tree):
-            if isinstance(node, ast.ClassDef) and node.name == called:
-                made = next((s for s in node.body if isinstance(s, Function) and s.name == "__init__"), None)
-                if made is not None:
-                    yield from _parameter(other, made, keyword, position, 1)
-                else:
-                    yield from _field(other, node, keyword, position)
-            elif isinstance(node, Function) and node.name == called and called != "__init__":
-                bound = isinstance(other.parent(node), ast.ClassDef) and not any(
-                    last_name(d) == "staticmethod" for d in node.decorator_list
-                )
-                yield from _parameter(other, node, keyword, position, int(bound))
-
-
-def _parameter(
-    file: File, function: Function, keyword: str, position: int | None, skip: int
-) -> Iterator[Name]:
-    places = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
-    name = keyword if position is None else ""
-    if position is not None and position + skip < len(places):
-        name = places[position + skip]
-    if name in places or any(argument.arg == name for argument in function.args.kwonlyargs):
-        yield Name(file, function, name, function.lineno)
-
-
-def _field(file: File, owner: ast.ClassDef, keyword: str, position: int | None) -> Iterator[Name]:
-    """A field of a dataclass."""
-    fields = [
-        s.target.id for s in owner.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)
-    ]
-    name = keyword if position is None else fields[position] if position < len(fields) else ""
-    if name in fields:
-        yield Name(file, owner, f"self.{name}", owner.lineno)
-
-
-def _returned(
-    code: Code, file: File, statement: ast.Return, position: int | None
-) -> Iterator[Name | tuple[File, ast.expr]]:
-    function = file.function(statement)
-    if function is None or function.name in ("__init__", "forward", "__call__"):
-        return
-    for other in code.files(file.file):
-        for call in other.calls(function.name):
-            parent = other.parent(call)
-            if position is None:
-                yield other, call
-            elif isinstance(parent, ast.Assign):
-                yield from _element(other, parent, position)
-
-
-def _uses(name: Name) -> Iterator[tuple[File, ast.expr]]:
-    """Where a name is read in its scope."""
-    last = name.text.rpartition(".")[2]
-    for node in ast.walk(name.scope):
-        if (
-            isinstance(node, ast.Name | ast.Attribute)
-            and isinstance(node.ctx, ast.Load)
-            and last_name(node) == last
-            and name.file.source(node) == name.text
-        ):
-            yield name.file, node
-
-
-def _imported(code: Code, name: Name) -> Iterator[Name]:
-    """A name of a module in the files that import it."""
-    if not isinstance(name.scope, ast.Module) or "." in name.text:
-        return
-    for other in code.files(name.file.file):
-        for node in ast.walk(other.tree) if other.file != name.file.file else ():
-            if isinstance(node, ast.ImportFrom):
-                for alias in node.names:
-                    if alias.name == name.text:
-                        yield Name(other, other.tree, alias.asname or alias.name, node.lineno)
-
-
-def _scope(file: File, node: ast.AST) -> Scope:
-    return file.function(node) or file.tree
