@@ -28,21 +28,19 @@ def test_a_network_and_what_is_imported() -> None:
 
 
 def test_a_change_within_a_line_is_where_the_fault_is() -> None:
-    made = example("", loss="model(torch.ones(4, 2)).⟨sum → mean⟩()")
+    made = example(loss="model(torch.ones(4, 2)).⟨sum → mean⟩()")
     assert made.expected == USUAL
     assert made.before == USUAL.replace("mean", "sum")
     assert made.fault_line == 7
 
 
 def test_lines_that_come_and_go() -> None:
-    made = example(
-        "", text="- model.eval()\nfor x in data:\n    + model.train()\n    model(x)", mark="model(x)"
-    )
+    made = example(text="- model.eval()\nfor x in data:\n    + model.train()\n    model(x)", mark="model(x)")
     assert made.before == "import torch\nmodel.eval()\nfor x in data:\n    model(x)\n"
     assert made.expected == "import torch\nfor x in data:\n    model.train()\n    model(x)\n"
     assert made.fault_line == 4
 
 
 def test_a_place_without_a_change() -> None:
-    made = example("", loss="⟨model(torch.ones(4, 2))⟩.mean()")
+    made = example(loss="⟨model(torch.ones(4, 2))⟩.mean()")
     assert not made.changes and made.before == USUAL and made.fault_line == 7

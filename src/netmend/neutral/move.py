@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 from netmend.changes.case import Case
 from netmend.program.source.values import Faces
-from netmend.testing.example import Example
+from netmend.testing.example import titled
 from netmend.unit import Family, record
 from netmend.vocabulary.change import Change, FileEdits
 
@@ -18,14 +18,14 @@ class Move:
     code: str
     causes: tuple[str, ...]  # leaves of the taxonomy that its changes would mend
     effort: int  # see vocabulary/change.py
-    EXAMPLES: ClassVar[tuple[Example, ...]]
+    EXAMPLES: Any  # {"title": example(...)}, a tuple of them once it is a unit
 
     def __init_subclass__(cls, code: str = "", **facts: Any) -> None:
         """`class ScaleUnits(Move, code="N108", causes=("LYR-UNITS",), effort=BUDGET)` is a unit; a class without a code is a base of others."""
         for name, value in facts.items():
             setattr(cls, name, value)
         if code:
-            cls.code = code
+            cls.code, cls.EXAMPLES = code, titled(cls.EXAMPLES)
             MOVES.register(record(cls))
 
     def propose(self, case: Case) -> Iterator[Change]:

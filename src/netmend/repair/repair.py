@@ -10,7 +10,7 @@ from typing import Any
 
 from netmend.changes.case import Case as Case
 from netmend.program.source.values import Faces
-from netmend.testing.example import Example as Example
+from netmend.testing.example import titled
 from netmend.unit import Family, record
 from netmend.vocabulary.change import FREE, Change, FileEdits
 
@@ -22,12 +22,12 @@ class Repair:
     cures: tuple[str, ...]  # leaves of the taxonomy, the most usual first
     effort: int = FREE  # … ARCHITECTURE, see vocabulary/change.py
     explores: bool = False  # whether it may be tried without a fault that calls for it
-    EXAMPLES: tuple[Example, ...]
+    EXAMPLES: Any  # {"title": example(...)}, a tuple of them once it is a unit
 
     def __init_subclass__(cls, code: str, **facts: Any) -> None:
         for name, value in facts.items():
             setattr(cls, name, value)
-        cls.code = code
+        cls.code, cls.EXAMPLES = code, titled(cls.EXAMPLES)
         REPAIRS.register(record(cls))
 
     def propose(self, case: Case) -> Iterator[Change]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from netmend.testing.programs import program, script
@@ -58,7 +58,12 @@ class Example:
         return lines[0]
 
 
-def example(title: str, text: str = "", *, fault: bool = True, mark: str = "", **parts: Any) -> Example:
+def titled(examples: Mapping[str, Example]) -> tuple[Example, ...]:
+    """Examples as they are written, `{"a constant": example(...)}`, as they are used."""
+    return tuple(replace(each, title=title) for title, each in examples.items())
+
+
+def example(text: str = "", *, fault: bool = True, mark: str = "", **parts: Any) -> Example:
     """A program, given whole or by its parts (see `programs.program`), in which the change is marked.
 
     `⟨old → new⟩` stands in a line, `+ line` and `- line` for whole lines. The fault is on the first line that changes unless `mark` tells
@@ -68,7 +73,7 @@ def example(title: str, text: str = "", *, fault: bool = True, mark: str = "", *
     marked = script(text, **parts) if text else program(**parts)
     before, after, line = _read(marked)
     line = line if fault and not mark else 0
-    return Example(title, before, mark=mark, line=line, after=after if after != before else "", **told)
+    return Example("", before, mark=mark, line=line, after=after if after != before else "", **told)
 
 
 def _read(marked: str) -> tuple[str, str, int]:

@@ -71,29 +71,26 @@ class OtherActivation(Move, code="N104", causes=("ACT-HID-WRONG", "ACT-OUT-WRONG
     def _is_hidden(case: Case, link: Link) -> bool:
         return link.position < last_weighted(case.trace, link.model)
 
-    EXAMPLES = (
-        example(
-            "a layer of a stack",
+    EXAMPLES = {
+        "a layer of a stack": example(
             model="nn.Sequential(nn.Linear(2, 8), ⟨nn.Sigmoid() → nn.Tanh()⟩, nn.Linear(8, 1))",
             loss=_FIT,
             nth=1,
         ),
-        example(
-            "a function in forward",
+        "a function in forward": example(
             layers="self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)",
             forward="return self.b(torch.⟨softmax(self.a(x), dim=1) → sigmoid(self.a(x))⟩)",
             loss=_FIT,
             nth=1,
         ),
-        example(
-            "all hidden ones at once",
+        "all hidden ones at once": example(
             model="nn.Sequential(nn.Linear(2, 8), ⟨nn.Sigmoid() → nn.ReLU()⟩, nn.Linear(8, 8), "
             "⟨nn.Sigmoid() → nn.ReLU()⟩, nn.Linear(8, 1))",
             loss=_FIT,
             nth=2,
         ),
-        example("no activation at all", model="nn.Sequential(nn.Linear(2, 8), nn.Linear(8, 1))", loss=_FIT),
-    )
+        "no activation at all": example(model="nn.Sequential(nn.Linear(2, 8), nn.Linear(8, 1))", loss=_FIT),
+    }
 
 
 def other_activation(case: Case, link: Link, new: str) -> FileEdits:
@@ -160,9 +157,8 @@ class OtherInitialiser(Move, code="N105", causes=("ARC-INIT-WEIGHT", "ARC-INIT-B
             edits = (*replace(file, call, f"{written}({target}{more})"), *extra)
             yield from moved(self, cause, f"{target}: {present} → {name}", edits, knob=knob)
 
-    EXAMPLES = (
-        example(
-            "the framework's own",
+    EXAMPLES = {
+        "the framework's own": example(
             model=_STACK,
             helpers="""
             - nn.init.zeros_(model[0].weight)
@@ -170,8 +166,7 @@ class OtherInitialiser(Move, code="N105", causes=("ARC-INIT-WEIGHT", "ARC-INIT-B
             """,
             loss=_FIT,
         ),
-        example(
-            "Glorot's, in a function",
+        "Glorot's, in a function": example(
             imports="from torch.nn.init import ⟨constant_ → constant_, xavier_uniform_⟩",
             data="""
             def start(module):
@@ -184,12 +179,11 @@ class OtherInitialiser(Move, code="N105", causes=("ARC-INIT-WEIGHT", "ARC-INIT-B
             loss=_FIT,
             nth=1,
         ),
-        example(
-            "a bias is no matrix",
+        "a bias is no matrix": example(
             model=_STACK,
             helpers="nn.init.⟨ones_(model[0].bias) → normal_(model[0].bias, std=0.05)⟩",
             loss=_FIT,
             nth=1,
         ),
-        example("nothing is set by the program", model=_STACK, loss=_FIT),
-    )
+        "nothing is set by the program": example(model=_STACK, loss=_FIT),
+    }

@@ -46,21 +46,18 @@ class ScaleUnits(Move, code="N108", causes=("LYR-UNITS",), effort=BUDGET):
                 faces = set_layer_width(case, layer, wanted)
                 yield from moved(self, "LYR-UNITS", title, faces, knob=f"width of {layer.name}")
 
-    EXAMPLES = (
-        example(
-            "twice, with the layer behind",
-            model="nn.Sequential(nn.Linear(2, ⟨8 → 16⟩), nn.ReLU(), nn.Linear(⟨8 → 16⟩, 1))",
-            loss=_FIT,
+    EXAMPLES = {
+        "twice, with the layer behind": example(
+            model="nn.Sequential(nn.Linear(2, ⟨8 → 16⟩), nn.ReLU(), nn.Linear(⟨8 → 16⟩, 1))", loss=_FIT
         ),
-        example(
-            "half, where both take a constant",
+        "half, where both take a constant": example(
             data="HIDDEN = ⟨6 → 3⟩",
             model="nn.Sequential(nn.Linear(2, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, 1))",
             loss=_FIT,
             nth=1,
         ),
-        example("the output keeps its width", model=_ONE_LAYER, loss=_FIT),
-    )
+        "the output keeps its width": example(model=_ONE_LAYER, loss=_FIT),
+    }
 
 
 class DeleteLayer(Move, code="N109", causes=("LYR-EXTRA",), effort=BY_FACTS):
@@ -103,22 +100,20 @@ class DeleteLayer(Move, code="N109", causes=("LYR-EXTRA",), effort=BY_FACTS):
         # At the layers themselves: a constant that says the width may be used elsewhere too.
         return (*edits, *(edit for faces in given for edit in faces.forced or faces.edits))
 
-    EXAMPLES = (
-        example(
-            "a hidden layer",
+    EXAMPLES = {
+        "a hidden layer": example(
             model="nn.Sequential(nn.Linear(2, 8), nn.Tanh(), ⟨nn.Linear(8, 4), nn.Tanh(), nn.Linear(4, 1)"
             " → nn.Tanh(), nn.Linear(8, 1)⟩)",
             loss=_FIT,
             nth=2,
         ),
-        example(
-            "an activation",
+        "an activation": example(
             model="nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1)⟨, nn.ReLU() → ⟩)",
             loss=_FIT,
             nth=2,
         ),
-        example("the only layer stays", model=_ONE_LAYER, loss=_FIT),
-    )
+        "the only layer stays": example(model=_ONE_LAYER, loss=_FIT),
+    }
 
 
 class DuplicateLayer(Move, code="N110", causes=("ARC-STRUCT-SUBOPT",), effort=ARCHITECTURE):
@@ -162,14 +157,12 @@ class DuplicateLayer(Move, code="N110", causes=("ARC-STRUCT-SUBOPT",), effort=AR
         found = case.code.call_at(module.created)
         return () if found is None else put_behind(*found, found[0].source(found[1]), "again")
 
-    EXAMPLES = (
-        example(
-            "a layer with its activation",
+    EXAMPLES = {
+        "a layer with its activation": example(
             model="nn.Sequential(nn.Linear(2, 8), nn.Tanh()⟨ → , nn.Linear(8, 8), nn.Tanh()⟩, nn.Linear(8, 1))",
             loss=_FIT,
         ),
-        example(
-            "dropout",
+        "dropout": example(
             model="""
             nn.Sequential(
                 nn.Linear(2, 8),
@@ -179,5 +172,5 @@ class DuplicateLayer(Move, code="N110", causes=("ARC-STRUCT-SUBOPT",), effort=AR
             )""",
             loss=_FIT,
         ),
-        example("a single layer", model=_ONE_LAYER, loss=_FIT),
-    )
+        "a single layer": example(model=_ONE_LAYER, loss=_FIT),
+    }

@@ -45,18 +45,17 @@ class ScaleLearningRate(Move, code="N101", causes=("HYP-LR-HIGH", "HYP-LR-LOW"),
                 title = f"learning rate {present:g} → {rate_text(rate)}"
                 yield from moved(self, cause, title, faces, knob=name)
 
-    EXAMPLES = (
-        example(
-            "a literal, lower", optimizer="torch.optim.SGD(model.parameters(), lr=⟨0.02 → 0.002⟩)", loss=_FIT
+    EXAMPLES = {
+        "a literal, lower": example(
+            optimizer="torch.optim.SGD(model.parameters(), lr=⟨0.02 → 0.002⟩)", loss=_FIT
         ),
-        example(
-            "a constant, higher",
+        "a constant, higher": example(
             data="RATE = ⟨1e-3 → 0.01⟩",
             optimizer="torch.optim.Adam(model.parameters(), RATE)",
             loss=_FIT,
             nth=1,
         ),
-    )
+    }
 
 
 class ScaleEpochs(Move, code="N102", causes=("HYP-EPOCH-FEW", "HYP-EPOCH-MANY"), effort=SHORT_SEARCH):
@@ -79,15 +78,14 @@ class ScaleEpochs(Move, code="N102", causes=("HYP-EPOCH-FEW", "HYP-EPOCH-MANY"),
             title = f"{whole} → {wanted} epochs"
             yield from moved(self, cause, title, faces, knob="epochs", cost=wanted / whole)
 
-    EXAMPLES = (
-        example("twice", data="EPOCHS = ⟨3 → 6⟩", loop="for epoch in range(EPOCHS)", loss=_FIT),
-        example("half", loop="for epoch in range(1, ⟨11 → 6⟩)", loss=_FIT, nth=1),
-        example(
-            "a loop without an end that is known",
+    EXAMPLES = {
+        "twice": example(data="EPOCHS = ⟨3 → 6⟩", loop="for epoch in range(EPOCHS)", loss=_FIT),
+        "half": example(loop="for epoch in range(1, ⟨11 → 6⟩)", loss=_FIT, nth=1),
+        "a loop without an end that is known": example(
             loop="for x in (torch.ones(4, 2), torch.ones(4, 2))",
             loss="nn.functional.mse_loss(model(x), torch.ones(4, 1))",
         ),
-    )
+    }
 
 
 class OtherBatchSize(Move, code="N103", causes=("HYP-BATCH-SMALL", "HYP-BATCH-LARGE"), effort=SHORT_SEARCH):
@@ -125,21 +123,18 @@ class OtherBatchSize(Move, code="N103", causes=("HYP-BATCH-SMALL", "HYP-BATCH-LA
                 cost=cost,
             )
 
-    EXAMPLES = (
-        example(
-            "a loader, and no larger than all samples",
+    EXAMPLES = {
+        "a loader, and no larger than all samples": example(
             data="data = TensorDataset(torch.randn(80, 2), torch.randn(80, 1))\n"
             "loader = DataLoader(data, batch_size=⟨40 → 16⟩, shuffle=True)",
             loop="for x, y in loader",
             loss="nn.functional.mse_loss(model(x), y)",
             nth=2,
         ),
-        example(
-            "all samples at once: nothing is cut",
-            data="x, y = torch.randn(60, 2), torch.randn(60, 1)",
-            loss="nn.functional.mse_loss(model(x), y)",
+        "all samples at once: nothing is cut": example(
+            data="x, y = torch.randn(60, 2), torch.randn(60, 1)", loss="nn.functional.mse_loss(model(x), y)"
         ),
-    )
+    }
 
 
 # Losses of a prediction and a target of the same shape; those that need values between 0 and 1 are marked.
@@ -183,24 +178,21 @@ class OtherLoss(Move, code="N106", causes=("LOS-SELECT",), effort=BY_FACTS):
         elif loss.criterion in _BY_CLASS:
             yield from (kind for kind in _BY_CLASS if kind != loss.criterion)
 
-    EXAMPLES = (
-        example(
-            "a criterion",
+    EXAMPLES = {
+        "a criterion": example(
             criterion="nn.⟨MSELoss → L1Loss⟩()",
             loss="criterion(model(torch.randn(4, 2)), 3 * torch.ones(4, 1))",
         ),
-        example(
-            "a function of probabilities",
+        "a function of probabilities": example(
             model="nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())",
             loss="F.⟨mse_loss → binary_cross_entropy⟩(model(torch.randn(4, 2)), torch.ones(4, 1))",
             nth=5,
         ),
-        example(
-            "classes",
+        "classes": example(
             model="nn.Linear(2, 3)",
             loss="F.⟨nll_loss → cross_entropy⟩(model(torch.randn(4, 2)), torch.tensor([0, 1, 2, 1]))",
         ),
-    )
+    }
 
 
 def _operand(loss: LossFact, role: str) -> OperandFact | None:
@@ -242,23 +234,20 @@ class OtherOptimizer(Move, code="N107", causes=("OPT-SELECT",), effort=SHORT_SEA
                 edits = (*replace(file, call, f"{name}({', '.join(texts)})"), *extra)
                 yield from moved(self, "OPT-SELECT", f"{optimizer.kind} → {kind}", edits, knob=optimizer.name)
 
-    EXAMPLES = (
-        example(
-            "momentum goes, the rate and the decay stay",
+    EXAMPLES = {
+        "momentum goes, the rate and the decay stay": example(
             optimizer="torch.optim.⟨SGD(model.parameters(), 0.01, momentum=0.9, weight_decay=1e-4)"
             " → Adam(model.parameters(), lr=0.01, weight_decay=1e-4)⟩",
             loss=_FIT,
         ),
-        example(
-            "imported by name",
+        "imported by name": example(
             imports="from torch.optim import ⟨Adam → Adam, SGD⟩",
             optimizer="⟨Adam → SGD⟩(model.parameters(), lr=0.01)",
             loss=_FIT,
         ),
-        example(
-            "settings that are unpacked may hold anything",
+        "settings that are unpacked may hold anything": example(
             data="settings = dict(lr=0.1, momentum=0.5)",
             optimizer="torch.optim.SGD(model.parameters(), **settings)",
             loss=_FIT,
         ),
-    )
+    }

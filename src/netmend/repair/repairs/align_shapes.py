@@ -159,36 +159,31 @@ class AlignShapes(Repair, code="R204", cures=("TSR-SQUEEZE", "TSR-SHAPE", "INP-M
             return ()
         return once(edit for file, call in calls for edit in wrap(file, call, "", ".squeeze(1)"))
 
-    EXAMPLES = (
-        example(
-            "an output of one column",
+    EXAMPLES = {
+        "an output of one column": example(
             criterion="nn.MSELoss()",
             loss="criterion(⟨model(torch.randn(8, 2)) → model(torch.randn(8, 2)).squeeze(1)⟩, torch.randn(8))",
         ),
-        example(
-            "targets of one column, in an own formula",
+        "targets of one column, in an own formula": example(
             setup="y = torch.randn(8, 1)",
             outputs="out = model(torch.randn(8, 2)).view(-1)",
             loss="((out - ⟨y → y.squeeze(1)⟩) ** 2).mean()",
         ),
-        example(
-            "a loss that refuses",
+        "a loss that refuses": example(
             criterion="nn.BCEWithLogitsLoss()",
             setup="y = torch.ones(8)",
             outputs="out = model(torch.randn(8, 2))",
             loss="criterion(⟨out → out.squeeze(1)⟩, y)",
             raises=True,
         ),
-        example(
-            "a loss that refuses where others are in order",
+        "a loss that refuses where others are in order": example(
             criterion="nn.BCEWithLogitsLoss()",
             setup="x, y = torch.randn(8, 2), torch.ones(8)\nbefore = criterion(torch.squeeze(model(x)), y)",
             outputs="out = model(x)",
             loss="criterion(⟨out → out.squeeze(1)⟩, y)",
             raises=True,
         ),
-        example(
-            "a column that is read later: only the loss is given a row",
+        "a column that is read later: only the loss is given a row": example(
             criterion="nn.BCEWithLogitsLoss()",
             setup="y = torch.ones(8)",
             outputs="out = model(torch.randn(8, 2))",
@@ -196,8 +191,7 @@ class AlignShapes(Repair, code="R204", cures=("TSR-SQUEEZE", "TSR-SHAPE", "INP-M
             after_step="right = ((out[:, 0] > 0) == y).sum()\nhigh = (out > 0).sum()",
             raises=True,
         ),
-        example(
-            "compared whole: a row for all",
+        "compared whole: a row for all": example(
             criterion="nn.BCEWithLogitsLoss()",
             setup="y = torch.ones(8)",
             outputs="out = ⟨model(torch.randn(8, 2)) → model(torch.randn(8, 2)).squeeze(1)⟩",
@@ -206,8 +200,7 @@ class AlignShapes(Repair, code="R204", cures=("TSR-SQUEEZE", "TSR-SHAPE", "INP-M
             mark="loss = criterion",
             raises=True,
         ),
-        example(
-            "a loss that others call with columns",
+        "a loss that others call with columns": example(
             data="""
                 class Loss(nn.Module):
                     def forward(self, out, wanted):
@@ -218,21 +211,19 @@ class AlignShapes(Repair, code="R204", cures=("TSR-SQUEEZE", "TSR-SHAPE", "INP-M
                 with torch.no_grad():
                     print(criterion(model(torch.randn(4, 2)), torch.randn(4, 1)))""",
         ),
-        example(
-            "one class per step: the classes belong on axis 1",
+        "one class per step: the classes belong on axis 1": example(
             model="nn.Linear(2, 4)",
             criterion="nn.CrossEntropyLoss()",
             loss="criterion(⟨model(torch.randn(8, 5, 2)) → model(torch.randn(8, 5, 2)).transpose(1, 2)⟩, torch.zeros(8, 5, dtype=torch.long))",
             cause="INP-METHOD-SHAPE",
             raises=True,
         ),
-        example(
-            "shapes that are equal",
+        "shapes that are equal": example(
             criterion="nn.MSELoss()",
             loss="criterion(model(torch.randn(8, 2)), torch.randn(8, 1))",
             mark="loss = criterion",
         ),
-    )
+    }
 
 
 def _is_shaped(file: File, value: ast.expr) -> bool:

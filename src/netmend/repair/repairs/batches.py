@@ -22,6 +22,15 @@ from netmend.testing.example import example
 from netmend.vocabulary import LoaderFact
 from netmend.vocabulary.change import Change, FileEdits
 
+_shuffle_example = partial(
+    example,
+    begin="torch.manual_seed(0)\nx, y = torch.randn(12, 4), torch.arange(12) // 6",
+    model="nn.Linear(4, 2)",
+    epochs="for epoch in range(2)",
+    loop="for a, b in loader",
+    backward="nn.functional.cross_entropy(model(a), b)",
+)
+
 
 class Shuffle(Repair, code="R501", cures=("API-SHUFFLE-POS",), explores=True):
     """Draw the training samples in a new random order in every epoch.
@@ -46,6 +55,59 @@ class Shuffle(Repair, code="R501", cures=("API-SHUFFLE-POS",), explores=True):
             return None
         return loader
 
+    EXAMPLES = {
+        "a loader": _shuffle_example(
+            setup="loader = DataLoader(TensorDataset(x, y), batch_size=⟨4 → 4, shuffle=True⟩)"
+        ),
+        "a constant elsewhere": _shuffle_example(
+            setup="""
+                MIX = ⟨False → True⟩
+                loader = ⟨DataLoader(TensorDataset(x, y), batch_size=4, shuffle=MIX)⟩"""
+        ),
+        "slices in order": example(
+            """
+                torch.manual_seed(0)
+                x, y = torch.randn(12, 4), torch.arange(12) // 6
+                model = nn.Linear(4, 2)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                for epoch in range(2):
+                    + order = torch.randperm(len(x))
+                    for start in range(0, len(x), 4):
+                        stop = start + 4
+                        out = model(x[⟨start:stop → order[start:stop]⟩])
+                        loss = nn.functional.cross_entropy(out, y[⟨start:stop → order[start:stop]⟩])
+                        optimizer.zero_grad()
+                        loss.backward()
+                        optimizer.step()""",
+            mark="for start",
+        ),
+        "pieces side by side": example(
+            """
+                torch.manual_seed(0)
+                x, y = torch.randn(12, 4), torch.arange(12) // 6
+                model = nn.Linear(4, 2)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                for epoch in range(2):
+                    + order = torch.randperm(len(x))
+                    for a, b in zip(x⟨.split(4), y → [order].split(4), y[order]⟩.split(4)):
+                        optimizer.zero_grad()
+                        nn.functional.cross_entropy(model(a), b).backward()
+                        optimizer.step()""",
+            mark="for a, b",
+        ),
+        "a generator of batches": _shuffle_example(
+            setup="""
+                def batches(inputs, labels, size):
+                    + order = torch.randperm(len(inputs))
+                    for i in range(0, len(inputs), size):
+                        yield inputs[⟨i : i + size], labels[i : i + size → order[i : i + size]], labels[order[i : i + size]⟩]""",
+            loop="⟨for a, b in batches(x, y, 4)⟩",
+        ),
+        "shuffled already": _shuffle_example(
+            setup="loader = ⟨DataLoader(TensorDataset(x, y), batch_size=4, shuffle=True)⟩"
+        ),
+    }
+
 
 def _shuffled(case: Case, loader: LoaderFact) -> Faces:
     found = case.code.call_at(loader.created)
@@ -63,80 +125,22 @@ def _shuffled(case: Case, loader: LoaderFact) -> Faces:
     return set_argument(case.code, loader.created, "shuffle", "True", position=2, arguments=case.arguments)
 
 
-_shuffle_example = partial(
-    example,
-    begin="torch.manual_seed(0)\nx, y = torch.randn(12, 4), torch.arange(12) // 6",
-    model="nn.Linear(4, 2)",
-    epochs="for epoch in range(2)",
-    loop="for a, b in loader",
-    backward="nn.functional.cross_entropy(model(a), b)",
-)
-
-
-Shuffle.EXAMPLES = (
-    _shuffle_example(
-        "a loader", setup="loader = DataLoader(TensorDataset(x, y), batch_size=⟨4 → 4, shuffle=True⟩)"
-    ),
-    _shuffle_example(
-        "a constant elsewhere",
-        setup="""
-            MIX = ⟨False → True⟩
-            loader = ⟨DataLoader(TensorDataset(x, y), batch_size=4, shuffle=MIX)⟩""",
-    ),
-    example(
-        "slices in order",
-        """
-            torch.manual_seed(0)
-            x, y = torch.randn(12, 4), torch.arange(12) // 6
-            model = nn.Linear(4, 2)
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            for epoch in range(2):
-                + order = torch.randperm(len(x))
-                for start in range(0, len(x), 4):
-                    stop = start + 4
-                    out = model(x[⟨start:stop → order[start:stop]⟩])
-                    loss = nn.functional.cross_entropy(out, y[⟨start:stop → order[start:stop]⟩])
-                    optimizer.zero_grad()
-                    loss.backward()
-                    optimizer.step()""",
-        mark="for start",
-    ),
-    example(
-        "pieces side by side",
-        """
-            torch.manual_seed(0)
-            x, y = torch.randn(12, 4), torch.arange(12) // 6
-            model = nn.Linear(4, 2)
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            for epoch in range(2):
-                + order = torch.randperm(len(x))
-                for a, b in zip(x⟨.split(4), y → [order].split(4), y[order]⟩.split(4)):
-                    optimizer.zero_grad()
-                    nn.functional.cross_entropy(model(a), b).backward()
-                    optimizer.step()""",
-        mark="for a, b",
-    ),
-    _shuffle_example(
-        "a generator of batches",
-        setup="""
-            def batches(inputs, labels, size):
-                + order = torch.randperm(len(inputs))
-                for i in range(0, len(inputs), size):
-                    yield inputs[⟨i : i + size], labels[i : i + size → order[i : i + size]], labels[order[i : i + size]⟩]""",
-        loop="⟨for a, b in batches(x, y, 4)⟩",
-    ),
-    _shuffle_example(
-        "shuffled already", setup="loader = ⟨DataLoader(TensorDataset(x, y), batch_size=4, shuffle=True)⟩"
-    ),
-)
-
-
 @dataclass(frozen=True)
 class _Cut:
     file: File
     node: ast.Subscript
     index: ast.expr
     loop: ast.For | ast.While
+
+
+_slices_example = partial(
+    example,
+    begin="""
+    torch.manual_seed(0)
+    x, y = torch.randn(24, 4), torch.arange(24) % 2
+    size = 4""",
+    model="nn.Linear(4, 2)",
+)
 
 
 class BatchSlices(Repair, code="R511", cures=("HYP-BATCH-IMPL", "DAT-LABEL"), explores=True):
@@ -171,6 +175,60 @@ class BatchSlices(Repair, code="R511", cures=("HYP-BATCH-IMPL", "DAT-LABEL"), ex
             if edits:
                 yield from self.change(case, "move on by whole batches", edits, knob="batch slices")
                 return
+
+    EXAMPLES = {
+        "labels mixed after they were cut": _slices_example(
+            loop="for rows in torch.randperm(24).split(4)",
+            step="""
+                a, b = x[rows], y[rows]
+                optimizer.zero_grad()
+                nn.functional.cross_entropy(model(a), b⟨[torch.randperm(len(b))] → ⟩).backward()
+                optimizer.step()""",
+            cause="DAT-LABEL",
+        ),
+        "labels one row further": _slices_example(
+            setup="""
+                def batches(x, y):
+                    for i in range(0, len(x) - size, size):
+                        yield x[i : i + size], y[i ⟨+ 1 : i + size + 1 → : i + size⟩]""",
+            loop="for a, b in batches(x, y)",
+            backward="nn.functional.cross_entropy(model(a), b)",
+        ),
+        "labels without the permutation": _slices_example(
+            setup="order = torch.randperm(24)",
+            loop="for i in range(0, 24, size)",
+            step="""
+                a, b = x[order[i : i + size]], y[⟨i : i + size → order[i : i + size]⟩]
+                optimizer.zero_grad()
+                nn.functional.cross_entropy(model(a), b).backward()
+                optimizer.step()""",
+            cause="DAT-LABEL",
+        ),
+        "moves on by one row": _slices_example(
+            loop="for i in range(⟨len(x) // → 0, len(x),⟩ size)",
+            step="""
+                a, b = x[i : i + size], y[i : i + size]
+                optimizer.zero_grad()
+                nn.functional.cross_entropy(model(a), b).backward()
+                optimizer.step()""",
+        ),
+        "the first batch again and again": _slices_example(
+            loop="⟨for i in range(6)⟩",
+            step="""
+                a, b = x[⟨:size], y[: → i * size : (i + 1) * size], y[i * size : (i + 1) * ⟩size]
+                optimizer.zero_grad()
+                nn.functional.cross_entropy(model(a), b).backward()
+                optimizer.step()""",
+        ),
+        "cut alike": _slices_example(
+            loop="⟨for i in range(0, 24, size)⟩",
+            step="""
+                a, b = x[i : i + size], y[i : i + size]
+                optimizer.zero_grad()
+                nn.functional.cross_entropy(model(a), b).backward()
+                optimizer.step()""",
+        ),
+    }
 
 
 def _cuts(ways: list[Flow]) -> list[_Cut]:
@@ -262,74 +320,3 @@ def _again(cut: _Cut, name: str, by_rows: bool) -> FileEdits:
             if ast.dump(index) == ast.dump(cut.index):
                 edits = (*edits, *replace(cut.file, index, text))
     return edits
-
-
-_slices_example = partial(
-    example,
-    begin="""
-    torch.manual_seed(0)
-    x, y = torch.randn(24, 4), torch.arange(24) % 2
-    size = 4""",
-    model="nn.Linear(4, 2)",
-)
-
-
-BatchSlices.EXAMPLES = (
-    _slices_example(
-        "labels mixed after they were cut",
-        loop="for rows in torch.randperm(24).split(4)",
-        step="""
-            a, b = x[rows], y[rows]
-            optimizer.zero_grad()
-            nn.functional.cross_entropy(model(a), b⟨[torch.randperm(len(b))] → ⟩).backward()
-            optimizer.step()""",
-        cause="DAT-LABEL",
-    ),
-    _slices_example(
-        "labels one row further",
-        setup="""
-            def batches(x, y):
-                for i in range(0, len(x) - size, size):
-                    yield x[i : i + size], y[i ⟨+ 1 : i + size + 1 → : i + size⟩]""",
-        loop="for a, b in batches(x, y)",
-        backward="nn.functional.cross_entropy(model(a), b)",
-    ),
-    _slices_example(
-        "labels without the permutation",
-        setup="order = torch.randperm(24)",
-        loop="for i in range(0, 24, size)",
-        step="""
-            a, b = x[order[i : i + size]], y[⟨i : i + size → order[i : i + size]⟩]
-            optimizer.zero_grad()
-            nn.functional.cross_entropy(model(a), b).backward()
-            optimizer.step()""",
-        cause="DAT-LABEL",
-    ),
-    _slices_example(
-        "moves on by one row",
-        loop="for i in range(⟨len(x) // → 0, len(x),⟩ size)",
-        step="""
-            a, b = x[i : i + size], y[i : i + size]
-            optimizer.zero_grad()
-            nn.functional.cross_entropy(model(a), b).backward()
-            optimizer.step()""",
-    ),
-    _slices_example(
-        "the first batch again and again",
-        loop="⟨for i in range(6)⟩",
-        step="""
-            a, b = x[⟨:size], y[: → i * size : (i + 1) * size], y[i * size : (i + 1) * ⟩size]
-            optimizer.zero_grad()
-            nn.functional.cross_entropy(model(a), b).backward()
-            optimizer.step()""",
-    ),
-    _slices_example(
-        "cut alike",
-        loop="⟨for i in range(0, 24, size)⟩",
-        step="""
-            a, b = x[i : i + size], y[i : i + size]
-            optimizer.zero_grad()
-            nn.functional.cross_entropy(model(a), b).backward()
-            optimizer.step()""",
-    ),
-)

@@ -22,6 +22,32 @@ _UNEXPECTED = re.compile(r"Unexpected key\(s\) in state_dict: (.*?)\.(?:\s|$)", 
 _NAME = re.compile(r'"([^"]+)"')
 
 
+_example = partial(
+    example,
+    begin="""
+    class First(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
+            self.head = nn.Linear(4, 3)
+        def forward(self, x):
+            return self.head(self.body(x))
+    class Second(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
+            self.out = nn.Linear(4, 2)
+        def forward(self, x):
+            return self.out(self.encoder(x))
+    torch.manual_seed(0)
+    first, net = First(), Second()""",
+    model="",
+    optimizer="torch.optim.SGD(net.parameters(), lr=0.1)",
+    loop="for step in range(2)",
+    backward="nn.functional.cross_entropy(net(x), y)",
+)
+
+
 class CheckpointNames(Repair, code="R513", cures=("TRN-CKPT", "API-RESTORE")):
     """Give the entries of a saved state the names that the model knows, or keep a copy of a state instead of a reference.
 
@@ -47,6 +73,56 @@ class CheckpointNames(Repair, code="R513", cures=("TRN-CKPT", "API-RESTORE")):
         if prefix is not None:
             title = f"names of the saved state: {prefix[0]!r} → {prefix[1]!r}"
             yield from self.change(case, title, _renamed(file, call, *prefix), knob="checkpoint")
+
+    EXAMPLES = {
+        "another prefix": _example(
+            data="""
+                net.load_state_dict(⟨first.state_dict() → {k.replace("body.", "encoder.", 1): v for k, v in first.state_dict().items()}⟩, strict=False)
+                x, y = torch.randn(8, 4), torch.arange(8) % 2"""
+        ),
+        "saved from a wrapper": _example(
+            data="""
+                saved = {"module." + k: v for k, v in net.state_dict().items()}
+                net.load_state_dict(⟨saved → {k.removeprefix("module."): v for k, v in saved.items()}⟩, strict=False)
+                x, y = torch.randn(8, 4), torch.arange(8) % 2"""
+        ),
+        "a state that went on changing": example(
+            """
+                import torch
+                from torch import nn
+                + from copy import deepcopy
+                class First(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.body = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
+                        self.head = nn.Linear(4, 3)
+                    def forward(self, x):
+                        return self.head(self.body(x))
+                class Second(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.encoder = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
+                        self.out = nn.Linear(4, 2)
+                    def forward(self, x):
+                        return self.out(self.encoder(x))
+                torch.manual_seed(0)
+                first, net = First(), Second()
+                best = ⟨net.state_dict() → deepcopy(net.state_dict())⟩
+                x, y = torch.randn(8, 4), torch.arange(8) % 2
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                for step in range(2):
+                    optimizer.zero_grad()
+                    nn.functional.cross_entropy(net(x), y).backward()
+                    optimizer.step()
+                net.load_state_dict(best)""",
+            mark="net.load_state_dict(best)",
+        ),
+        "all names fit": _example(
+            data="""
+                ⟨net.load_state_dict(Second().state_dict())⟩
+                x, y = torch.randn(8, 4), torch.arange(8) % 2"""
+        ),
+    }
 
 
 def _names(case: Case) -> tuple[list[str], list[str], bool]:
@@ -128,84 +204,3 @@ def _is_named(target: ast.expr, name: str) -> bool:
     return (isinstance(target, ast.Name) and target.id == name) or (
         isinstance(target, ast.Attribute) and target.attr == name
     )
-
-
-_example = partial(
-    example,
-    begin="""
-    class First(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.body = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
-            self.head = nn.Linear(4, 3)
-        def forward(self, x):
-            return self.head(self.body(x))
-    class Second(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.encoder = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
-            self.out = nn.Linear(4, 2)
-        def forward(self, x):
-            return self.out(self.encoder(x))
-    torch.manual_seed(0)
-    first, net = First(), Second()""",
-    model="",
-    optimizer="torch.optim.SGD(net.parameters(), lr=0.1)",
-    loop="for step in range(2)",
-    backward="nn.functional.cross_entropy(net(x), y)",
-)
-
-
-CheckpointNames.EXAMPLES = (
-    _example(
-        "another prefix",
-        data="""
-            net.load_state_dict(⟨first.state_dict() → {k.replace("body.", "encoder.", 1): v for k, v in first.state_dict().items()}⟩, strict=False)
-            x, y = torch.randn(8, 4), torch.arange(8) % 2""",
-    ),
-    _example(
-        "saved from a wrapper",
-        data="""
-            saved = {"module." + k: v for k, v in net.state_dict().items()}
-            net.load_state_dict(⟨saved → {k.removeprefix("module."): v for k, v in saved.items()}⟩, strict=False)
-            x, y = torch.randn(8, 4), torch.arange(8) % 2""",
-    ),
-    example(
-        "a state that went on changing",
-        """
-            import torch
-            from torch import nn
-            + from copy import deepcopy
-            class First(nn.Module):
-                def __init__(self):
-                    super().__init__()
-                    self.body = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
-                    self.head = nn.Linear(4, 3)
-                def forward(self, x):
-                    return self.head(self.body(x))
-            class Second(nn.Module):
-                def __init__(self):
-                    super().__init__()
-                    self.encoder = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
-                    self.out = nn.Linear(4, 2)
-                def forward(self, x):
-                    return self.out(self.encoder(x))
-            torch.manual_seed(0)
-            first, net = First(), Second()
-            best = ⟨net.state_dict() → deepcopy(net.state_dict())⟩
-            x, y = torch.randn(8, 4), torch.arange(8) % 2
-            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-            for step in range(2):
-                optimizer.zero_grad()
-                nn.functional.cross_entropy(net(x), y).backward()
-                optimizer.step()
-            net.load_state_dict(best)""",
-        mark="net.load_state_dict(best)",
-    ),
-    _example(
-        "all names fit",
-        data="""
-            ⟨net.load_state_dict(Second().state_dict())⟩
-            x, y = torch.randn(8, 4), torch.arange(8) % 2""",
-    ),
-)

@@ -130,9 +130,8 @@ class CustomGradient(Repair, code="R212", cures=("TRN-GRAD", "TRN-BACKPROP")):
         end = lines.offset(place.end_line, place.end_column) or 0
         return file.edits(lines.edit(end - len("apply"), end, "forward"))
 
-    EXAMPLES = (
-        example(
-            "a wrong derivative",
+    EXAMPLES = {
+        "a wrong derivative": example(
             data="""
                 class Cube(torch.autograd.Function):
                     @staticmethod
@@ -147,8 +146,7 @@ class CustomGradient(Repair, code="R212", cures=("TRN-GRAD", "TRN-BACKPROP")):
             loss="cubed(torch.randn(8, 2)).pow(2).mean()",
             mark="return -grad",
         ),
-        example(
-            "a step with a gradient of its own",
+        "a step with a gradient of its own": example(
             data="""
                 class Step(torch.autograd.Function):
                     @staticmethod
@@ -159,7 +157,7 @@ class CustomGradient(Repair, code="R212", cures=("TRN-GRAD", "TRN-BACKPROP")):
                         ⟨return grad⟩""",
             loss="Step.apply(model(torch.randn(8, 2))).mean()",
         ),
-    )
+    }
 
 
 def _is_about(statement: ast.stmt, context: str) -> bool:

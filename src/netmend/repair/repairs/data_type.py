@@ -48,6 +48,18 @@ _BYTES = ("uint8", "ubyte", "byte", "imread")
 _FLOATS = re.compile(r"float|double|half|to_tensor|ToTensor|normal|mean|rand")
 
 
+_example = partial(
+    example,
+    begin="""
+    torch.manual_seed(0)
+    table = np.random.default_rng(0).normal(size=(16, 4))
+    table[:, 3] = np.arange(16) % 2""",
+    model="nn.Linear(3, 2)",
+    loop="for step in range(2)",
+    loss="nn.functional.cross_entropy(model(x), y)",
+)
+
+
 class DataType(
     Repair,
     code="R509",
@@ -82,6 +94,56 @@ class DataType(
                 yield from self.change(case, title, edits, knob="data type")
         elif found := case.code.statement_at(case.trace.run.exception_site or case.fault.site):
             yield from self.change(case, "convert first", _in_line(text, *found), knob="data type")
+
+    EXAMPLES = {
+        "labels as floats": _example(
+            data="""
+                x = torch.from_numpy(table[:, :3]).float()
+                y = torch.⟨from_numpy(table[:, 3]) → from_numpy(table[:, 3]).long()⟩""",
+            mark="loss = nn",
+            component="loss",
+            raises=True,
+        ),
+        "double precision meets single": _example(
+            data="""
+                x = torch.⟨from_numpy(table[:, :3]) → from_numpy(table[:, :3]).float()⟩
+                y = torch.from_numpy(table[:, 3]).long()""",
+            mark="loss = nn",
+            raises=True,
+        ),
+        "a loss that takes no whole numbers": _example(
+            data="""
+                x = torch.from_numpy(table[:, :3]).float()
+                y = torch.tensor(table[:, :2] > 0, dtype=torch.⟨long → float32⟩)""",
+            loss="nn.functional.binary_cross_entropy_with_logits(model(x), y)",
+            mark="loss = nn",
+            raises=True,
+        ),
+        "bytes are subtracted from": _example(
+            begin="",
+            data="""
+                torch.manual_seed(0)
+                image = np.random.default_rng(0).integers(0, 255, (16, 3)).astype(np.uint8)
+                x = torch.from_numpy(⟨image → image.astype(np.float32)⟩ - 128).float() / 64
+                y = torch.arange(16) % 2""",
+            cause="PRE-WRONG-DTYPE",
+        ),
+        "converted first": _example(
+            begin="",
+            data="""
+                torch.manual_seed(0)
+                image = np.random.default_rng(0).integers(0, 255, (16, 3)).astype(np.uint8)
+                ⟨x = torch.from_numpy(image.astype(np.float32) - 128).float() / 64⟩
+                y = torch.arange(16) % 2""",
+            cause="PRE-WRONG-DTYPE",
+        ),
+        "whole numbers made of real ones": _example(
+            data="""
+                x = torch.from_numpy(table[:, :3].astype(⟨int → "float32"⟩)).float()
+                y = torch.from_numpy(table[:, 3]).long()""",
+            cause="PRE-WRONG-DTYPE",
+        ),
+    }
 
 
 def _at_loss(case: Case, text: str) -> bool:
@@ -269,72 +331,3 @@ def _is_bytes(flow: Flow) -> bool:
             if _FLOATS.search(text):
                 return False
     return False
-
-
-_example = partial(
-    example,
-    begin="""
-    torch.manual_seed(0)
-    table = np.random.default_rng(0).normal(size=(16, 4))
-    table[:, 3] = np.arange(16) % 2""",
-    model="nn.Linear(3, 2)",
-    loop="for step in range(2)",
-    loss="nn.functional.cross_entropy(model(x), y)",
-)
-
-
-DataType.EXAMPLES = (
-    _example(
-        "labels as floats",
-        data="""
-            x = torch.from_numpy(table[:, :3]).float()
-            y = torch.⟨from_numpy(table[:, 3]) → from_numpy(table[:, 3]).long()⟩""",
-        mark="loss = nn",
-        component="loss",
-        raises=True,
-    ),
-    _example(
-        "double precision meets single",
-        data="""
-            x = torch.⟨from_numpy(table[:, :3]) → from_numpy(table[:, :3]).float()⟩
-            y = torch.from_numpy(table[:, 3]).long()""",
-        mark="loss = nn",
-        raises=True,
-    ),
-    _example(
-        "a loss that takes no whole numbers",
-        data="""
-            x = torch.from_numpy(table[:, :3]).float()
-            y = torch.tensor(table[:, :2] > 0, dtype=torch.⟨long → float32⟩)""",
-        loss="nn.functional.binary_cross_entropy_with_logits(model(x), y)",
-        mark="loss = nn",
-        raises=True,
-    ),
-    _example(
-        "bytes are subtracted from",
-        begin="",
-        data="""
-            torch.manual_seed(0)
-            image = np.random.default_rng(0).integers(0, 255, (16, 3)).astype(np.uint8)
-            x = torch.from_numpy(⟨image → image.astype(np.float32)⟩ - 128).float() / 64
-            y = torch.arange(16) % 2""",
-        cause="PRE-WRONG-DTYPE",
-    ),
-    _example(
-        "converted first",
-        begin="",
-        data="""
-            torch.manual_seed(0)
-            image = np.random.default_rng(0).integers(0, 255, (16, 3)).astype(np.uint8)
-            ⟨x = torch.from_numpy(image.astype(np.float32) - 128).float() / 64⟩
-            y = torch.arange(16) % 2""",
-        cause="PRE-WRONG-DTYPE",
-    ),
-    _example(
-        "whole numbers made of real ones",
-        data="""
-            x = torch.from_numpy(table[:, :3].astype(⟨int → "float32"⟩)).float()
-            y = torch.from_numpy(table[:, 3]).long()""",
-        cause="PRE-WRONG-DTYPE",
-    ),
-)

@@ -34,6 +34,9 @@ from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 _READERS = ("read_csv", "read_excel", "read_parquet", "read_table", "read_json", "read_sql")
 
 
+_clean_example = partial(example, model="nn.Linear(3, 2)", loop="for start in range(0, 16, 8)")
+
+
 class CleanData(Repair, code="R504", cures=("PRE-MISS-CLEAN",), effort=BY_FACTS):
     """Remove the rows that hold values which are not finite, or fill such values with 0.
 
@@ -53,6 +56,34 @@ class CleanData(Repair, code="R504", cures=("PRE-MISS-CLEAN",), effort=BY_FACTS)
             # Where evaluation meets such values too, or the parts have fixed sizes, no row may be missing.
             offered = [*filled, *offered] if _needs_every_row(case) else [*offered, *filled]
         yield from offered[:2]
+
+    EXAMPLES = {
+        "rows of both": _clean_example(
+            data="""
+                rng = np.random.default_rng(0)
+                table, label = rng.normal(size=(24, 3)).astype(np.float32), np.arange(24) % 2
+                table[3, 1] = np.nan
+                + keep = np.isfinite(table).all(1)
+                + table, label = table[keep], label[keep]
+                ⟨x, y = torch.from_numpy(table)⟩, torch.from_numpy(label)""",
+            backward="nn.functional.cross_entropy(model(x[start : start + 8]), y[start : start + 8])",
+            end="""
+                with torch.no_grad():
+                    print((model(x[16:]).argmax(1) == y[16:]).float().mean())""",
+        ),
+        "filled": _clean_example(
+            data="""
+                rng = np.random.default_rng(0)
+                table, label = rng.normal(size=(24, 3)).astype(np.float32), np.arange(24) % 2
+                table[3, 1] = np.nan
+                ⟨x, y = torch.from_numpy(table)⟩, torch.from_numpy(label)""",
+            backward="nn.functional.cross_entropy(model(⟨x[start : start + 8] → torch.nan_to_num(x[start : start + 8])⟩), y[start : start + 8])",
+            end="""
+                with torch.no_grad():
+                    print((model(⟨x[16:] + 0 → torch.nan_to_num(x[16:] + 0)⟩).argmax(1) == y[16:]).float().mean())""",
+            nth=1,
+        ),
+    }
 
 
 def _needs_every_row(case: Case) -> bool:
@@ -135,42 +166,17 @@ def _filled(case: Case) -> FileEdits:
     return edits
 
 
-_clean_example = partial(example, model="nn.Linear(3, 2)", loop="for start in range(0, 16, 8)")
-
-
-CleanData.EXAMPLES = (
-    _clean_example(
-        "rows of both",
-        data="""
-            rng = np.random.default_rng(0)
-            table, label = rng.normal(size=(24, 3)).astype(np.float32), np.arange(24) % 2
-            table[3, 1] = np.nan
-            + keep = np.isfinite(table).all(1)
-            + table, label = table[keep], label[keep]
-            ⟨x, y = torch.from_numpy(table)⟩, torch.from_numpy(label)""",
-        backward="nn.functional.cross_entropy(model(x[start : start + 8]), y[start : start + 8])",
-        end="""
-            with torch.no_grad():
-                print((model(x[16:]).argmax(1) == y[16:]).float().mean())""",
-    ),
-    _clean_example(
-        "filled",
-        data="""
-            rng = np.random.default_rng(0)
-            table, label = rng.normal(size=(24, 3)).astype(np.float32), np.arange(24) % 2
-            table[3, 1] = np.nan
-            ⟨x, y = torch.from_numpy(table)⟩, torch.from_numpy(label)""",
-        backward="nn.functional.cross_entropy(model(⟨x[start : start + 8] → torch.nan_to_num(x[start : start + 8])⟩), y[start : start + 8])",
-        end="""
-            with torch.no_grad():
-                print((model(⟨x[16:] + 0 → torch.nan_to_num(x[16:] + 0)⟩).argmax(1) == y[16:]).float().mean())""",
-        nth=1,
-    ),
-)
-
-
 # Optimisers whose steps do not depend on the size of the gradient.
 _SIMPLE = dict.fromkeys(DISTANCES, 1) | {"mse_loss": 2}  # the power of an error that they grow with
+
+
+_targets_example = partial(
+    example,
+    begin="torch.manual_seed(0)\nx = torch.randn(16, 3)",
+    model="nn.Linear(3, 1)",
+    optimizer="torch.optim.Adam(model.parameters())",
+    loss="nn.functional.mse_loss(model(x), y)",
+)
 
 
 class ScaleTargets(Repair, code="R503", cures=("PRE-MISS-SCALE", "ARC-INIT-BIAS"), effort=BY_FACTS):
@@ -220,6 +226,36 @@ class ScaleTargets(Repair, code="R503", cures=("PRE-MISS-SCALE", "ARC-INIT-BIAS"
             return ()
         return wrap(found[0], found[1].func.value, "(", f" / {_rounded(size)})")
 
+    EXAMPLES = {
+        "in forward": _targets_example(
+            data="⟨y = 30000.0 + 4000.0 * x[:, :1].round()⟩\ny[::2], y[1::2] = 20000.0, 40000.0",
+            layers="self.fc = nn.Linear(3, 1)",
+            forward="return self.⟨fc(x) → fc(x) * 10000 + 30000⟩",
+        ),
+        "a model without a class": _targets_example(
+            data="⟨y = 30000.0 + 4000.0 * x[:, :1].round()⟩\ny[::2], y[1::2] = 20000.0, 40000.0",
+            model="nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))",
+            helpers="+ model.register_forward_hook(lambda module, inputs, output: output * 10000 + 30000)",
+        ),
+        "plain gradient steps: the loss too": _targets_example(
+            data="⟨y = 30000.0 + 4000.0 * x[:, :1].round()⟩\ny[::2], y[1::2] = 20000.0, 40000.0",
+            helpers="+ model.register_forward_hook(lambda module, inputs, output: output * 10000 + 30000)",
+            optimizer="torch.optim.SGD(model.parameters(), lr=1e-9)",
+            loss="",
+            step="""
+                optimizer.zero_grad()
+                loss = nn.functional.mse_loss(model(x), y)
+                ⟨loss → (loss / 1e+08)⟩.backward()
+                optimizer.step()""",
+        ),
+        "targets of about unit size": _targets_example(
+            data="""
+                y = 30000.0 + 4000.0 * x[:, :1].round()
+                y[::2], y[1::2] = 20000.0, 40000.0
+                ⟨y = (y - y.mean()) / y.std()⟩"""
+        ),
+    }
+
 
 def _rounded(value: float) -> str:
     short = f"{value:.3g}"
@@ -265,47 +301,3 @@ def _at_calls(case: Case, unit: str) -> FileEdits:
     for file, call in calls:
         edits = (*edits, *wrap(file, call, "(", f"{unit})"))
     return edits
-
-
-_targets_example = partial(
-    example,
-    begin="torch.manual_seed(0)\nx = torch.randn(16, 3)",
-    model="nn.Linear(3, 1)",
-    optimizer="torch.optim.Adam(model.parameters())",
-    loss="nn.functional.mse_loss(model(x), y)",
-)
-
-
-ScaleTargets.EXAMPLES = (
-    _targets_example(
-        "in forward",
-        data="⟨y = 30000.0 + 4000.0 * x[:, :1].round()⟩\ny[::2], y[1::2] = 20000.0, 40000.0",
-        layers="self.fc = nn.Linear(3, 1)",
-        forward="return self.⟨fc(x) → fc(x) * 10000 + 30000⟩",
-    ),
-    _targets_example(
-        "a model without a class",
-        data="⟨y = 30000.0 + 4000.0 * x[:, :1].round()⟩\ny[::2], y[1::2] = 20000.0, 40000.0",
-        model="nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))",
-        helpers="+ model.register_forward_hook(lambda module, inputs, output: output * 10000 + 30000)",
-    ),
-    _targets_example(
-        "plain gradient steps: the loss too",
-        data="⟨y = 30000.0 + 4000.0 * x[:, :1].round()⟩\ny[::2], y[1::2] = 20000.0, 40000.0",
-        helpers="+ model.register_forward_hook(lambda module, inputs, output: output * 10000 + 30000)",
-        optimizer="torch.optim.SGD(model.parameters(), lr=1e-9)",
-        loss="",
-        step="""
-            optimizer.zero_grad()
-            loss = nn.functional.mse_loss(model(x), y)
-            ⟨loss → (loss / 1e+08)⟩.backward()
-            optimizer.step()""",
-    ),
-    _targets_example(
-        "targets of about unit size",
-        data="""
-            y = 30000.0 + 4000.0 * x[:, :1].round()
-            y[::2], y[1::2] = 20000.0, 40000.0
-            ⟨y = (y - y.mean()) / y.std()⟩""",
-    ),
-)

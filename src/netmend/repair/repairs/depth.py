@@ -83,19 +83,17 @@ class AddLayer(
         if is_argument and edits:
             yield from self.change(case, title, (*both, *extra), knob="depth", cost=1.5)
 
-    EXAMPLES = (
-        example(
-            "a stack",
+    EXAMPLES = {
+        "a stack": example(
             model="nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, ⟨ → 8), nn.Tanh(), nn.Linear(8, ⟩1))",
             loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))",
             component="model.0",
         ),
-        example(
-            "no hidden layer",
+        "no hidden layer": example(
             model="nn.Sequential(nn.Linear(2, 1))",
             loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))",
         ),
-    )
+    }
 
 
 _remove_example = partial(example, loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))")
@@ -123,24 +121,20 @@ class RemoveLayer(Repair, code="R318", cures=("LYR-EXTRA",), effort=BY_FACTS):
             edits = () if found is None else call_removed(*found)
             yield from self.change(case, f"without {function.function}", edits, knob=function.name)
 
-    EXAMPLES = (
-        _remove_example(
-            "in a stack",
+    EXAMPLES = {
+        "in a stack": _remove_example(
             model="nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1)⟨, nn.Tanh() → ⟩)",
             component="model.3",
         ),
-        _remove_example(
-            "a call in forward",
+        "a call in forward": _remove_example(
             layers="self.fc, self.act = nn.Linear(2, 1), nn.Tanh()",
             forward="return self.⟨act(self.fc(x)) → fc(x)⟩",
             component="model.act",
         ),
-        _remove_example(
-            "a layer that changes the width",
-            model="⟨nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))⟩",
-            component="model.0",
+        "a layer that changes the width": _remove_example(
+            model="⟨nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))⟩", component="model.0"
         ),
-    )
+    }
 
 
 _CLASS = '''class Residual({base}):
@@ -248,9 +242,8 @@ class SkipConnection(Repair, code="R317", cures=("LYR-NORM-MISSING",), effort=AR
         made = insert_before(file, top[0], _CLASS.format(base=f"{base}.Sequential"))
         return tuple(replace(one, edit=replace(one.edit, text=f"{one.edit.text}\n\n")) for one in made)
 
-    EXAMPLES = (
-        _skip_example(
-            "a loop in forward",
+    EXAMPLES = {
+        "a loop in forward": _skip_example(
             layers="""
                 self.rest = nn.ModuleList([nn.Linear(8, 8) for _ in range(9)])
                 self.last = nn.Linear(8, 1)""",
@@ -260,10 +253,9 @@ class SkipConnection(Repair, code="R317", cures=("LYR-NORM-MISSING",), effort=AR
                 return self.last(x)""",
             component="model.rest.0",
         ),
-        _skip_example(
-            "a shallow network",
+        "a shallow network": _skip_example(
             layers="self.rest = nn.Linear(8, 8)\nself.last = nn.Linear(8, 1)",
             forward="⟨x = torch.relu(self.rest(x))⟩\nreturn self.last(x)",
             component="model.rest",
         ),
-    )
+    }

@@ -108,16 +108,14 @@ class DetachState(Repair, code="R108", cures=("LOOP-DETACH",)):
                 return delete_argument(backward.file, backward.call, keyword)
         return ()
 
-    EXAMPLES = (
-        _example(
-            "a hidden state that goes from batch to batch",
+    EXAMPLES = {
+        "a hidden state that goes from batch to batch": _example(
             setup="state = torch.zeros(1, 4, 3)",
             outputs="⟨out, state = model(torch.ones(4, 5, 2), state)⟩",
             loss="out.mean()",
             after_backward="+ state = state.detach()",
         ),
-        _example(
-            "both parts of an LSTM's state; the graph is kept no longer",
+        "both parts of an LSTM's state; the graph is kept no longer": _example(
             model="nn.LSTM(2, 3, batch_first=True)",
             setup="state = None",
             step="""
@@ -127,8 +125,7 @@ class DetachState(Repair, code="R108", cures=("LOOP-DETACH",)):
                 + state = tuple(part.detach() for part in state)
                 optimizer.step()""",
         ),
-        _example(
-            "kept by the model",
+        "kept by the model": _example(
             layers="self.cell = nn.GRUCell(2, 3)\nself.hidden = None",
             forward="""
                 if self.hidden is None:
@@ -138,8 +135,7 @@ class DetachState(Repair, code="R108", cures=("LOOP-DETACH",)):
                 return self.hidden""",
             backward="⟨model(torch.ones(4, 2)).mean()⟩",
         ),
-        example(
-            "kept by the trainer",
+        "kept by the trainer": example(
             """
                 class Learner:
                     def __init__(self):
@@ -156,13 +152,12 @@ class DetachState(Repair, code="R108", cures=("LOOP-DETACH",)):
                     learner.update(torch.ones(4, 5, 2))""",
             raises=True,
         ),
-        _example(
-            "it starts anew with every batch",
+        "it starts anew with every batch": _example(
             outputs="state = torch.zeros(1, 4, 3)\n⟨out, state = model(torch.ones(4, 5, 2), state)⟩",
             backward="out.mean()",
             raises=False,
         ),
-    )
+    }
 
 
 def _is_pair(case: Case) -> bool:

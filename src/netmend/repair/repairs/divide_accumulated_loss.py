@@ -129,9 +129,8 @@ class DivideAccumulatedLoss(Repair, code="R110", cures=("LOOP-ACCUM",)):
             return replace(backward.file, value, f"({backward.file.source(value)}) / {count}")
         return ()
 
-    EXAMPLES = (
-        _example(
-            "not divided",
+    EXAMPLES = {
+        "not divided": _example(
             setup="every = 4",
             loop="for step in range(16)",
             step="""
@@ -141,8 +140,7 @@ class DivideAccumulatedLoss(Repair, code="R110", cures=("LOOP-ACCUM",)):
                     optimizer.step()
                     optimizer.zero_grad()""",
         ),
-        _example(
-            "a loop over parts of a batch",
+        "a loop over parts of a batch": _example(
             loop="for step in range(4)",
             step="""
                 optimizer.zero_grad()
@@ -150,8 +148,7 @@ class DivideAccumulatedLoss(Repair, code="R110", cures=("LOOP-ACCUM",)):
                     ⟨model(part).square().mean() → (model(part).square().mean() / 4)⟩.backward()
                 optimizer.step()""",
         ),
-        _example(
-            "cleared for every part",
+        "cleared for every part": _example(
             loop="for step in range(16)",
             step="""
                 - optimizer.zero_grad()
@@ -162,8 +159,7 @@ class DivideAccumulatedLoss(Repair, code="R110", cures=("LOOP-ACCUM",)):
                     + optimizer.zero_grad()""",
             component="optimizer",
         ),
-        _example(
-            "a step that slipped out of the loop over batches",
+        "a step that slipped out of the loop over batches": _example(
             epochs="for epoch in range(4)",
             loop="for rows in torch.ones(16, 2).split(4)",
             step="""
@@ -175,21 +171,17 @@ class DivideAccumulatedLoss(Repair, code="R110", cures=("LOOP-ACCUM",)):
             after_epoch="- optimizer.step()",
             component="optimizer",
         ),
-        _example(
-            "parts of one batch are cleared: the step stays",
+        "parts of one batch are cleared: the step stays": _example(
             epochs="for batch in torch.ones(4, 8, 2)",
             loop="for part in batch.chunk(4)",
             step="- optimizer.zero_grad()\nmodel(part).square().mean().backward()",
             after_epoch="optimizer.step()\n+ optimizer.zero_grad()",
             component="optimizer",
         ),
-        _example(
-            "one batch for each step",
-            loop="for step in range(4)",
-            backward="model(torch.ones(4, 2)).square().mean()",
-            mark="backward",
+        "one batch for each step": _example(
+            loop="for step in range(4)", backward="model(torch.ones(4, 2)).square().mean()", mark="backward"
         ),
-    )
+    }
 
 
 _ORDERS = ("randperm", "permutation", "arange")  # of all samples: what is cut out of them are whole batches

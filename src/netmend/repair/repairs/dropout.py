@@ -85,14 +85,12 @@ class AddDropout(
             *extra,
         )
 
-    EXAMPLES = (
-        _add_example(
-            "in a stack",
+    EXAMPLES = {
+        "in a stack": _add_example(
             model="nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.⟨Linear → Dropout(0.5), nn.Linear⟩(8, 1))",
             mark="optimizer = ",
         ),
-        _add_example(
-            "in forward",
+        "in forward": _add_example(
             layers="""
                 self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)
                 + self.dropout = nn.Dropout(0.25)""",
@@ -100,12 +98,11 @@ class AddDropout(
             mark="optimizer = ",
             nth=1,
         ),
-        _add_example(
-            "dropout is there",
+        "dropout is there": _add_example(
             model="nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Dropout(0.3), nn.Linear(8, 1))",
             mark="optimizer = ",
         ),
-    )
+    }
 
 
 _rate_example = partial(example, loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))")
@@ -156,9 +153,8 @@ class DropoutRate(Repair, code="R308", cures=("LYR-DROPOUT-RATE",), effort=BY_FA
         found = case.code.call_at(site)
         return () if found is None else call_removed(*found)
 
-    EXAMPLES = (
-        _rate_example(
-            "a literal",
+    EXAMPLES = {
+        "a literal": _rate_example(
             model="""
                 nn.Sequential(
                     nn.Linear(2, 8),
@@ -168,8 +164,7 @@ class DropoutRate(Repair, code="R308", cures=("LYR-DROPOUT-RATE",), effort=BY_FA
                 )""",
             component="model.2",
         ),
-        _rate_example(
-            "a constant",
+        "a constant": _rate_example(
             data="RATE = ⟨0.9 → 0.5⟩",
             model="""
                 nn.Sequential(
@@ -181,8 +176,7 @@ class DropoutRate(Repair, code="R308", cures=("LYR-DROPOUT-RATE",), effort=BY_FA
             component="model.2",
             nth=1,
         ),
-        _rate_example(
-            "on the output",
+        "on the output": _rate_example(
             model="""
                 nn.Sequential(
                     nn.Linear(2, 8),
@@ -193,17 +187,16 @@ class DropoutRate(Repair, code="R308", cures=("LYR-DROPOUT-RATE",), effort=BY_FA
                 )""",
             component="model.4",
         ),
-        _rate_example(
-            "a usual rate",
+        "a usual rate": _rate_example(
             model="""
                 nn.Sequential(
                     nn.Linear(2, 8),
                     nn.ReLU(),
                     nn.Dropout(0.3),
                     nn.Linear(8, 1),
-                )""",
+                )"""
         ),
-    )
+    }
 
 
 def _together(faces: list[Faces]) -> Faces:
@@ -264,26 +257,21 @@ class DropoutFollowsMode(Repair, code="R106", cures=("LYR-DROPOUT-MODE",)):
             return (*replace(file, call, f"{function}({text})"), *extra)
         return ()
 
-    EXAMPLES = (
-        _mode_example(
-            "the function",
+    EXAMPLES = {
+        "the function": _mode_example(
             forward="x = F.dropout(x, ⟨0.3 → 0.3, training=self.training⟩)\nreturn self.fc(x)",
             helpers="model.eval()\nmodel(torch.ones(4, 2))",
         ),
-        _mode_example(
-            "a layer that is made on every call",
+        "a layer that is made on every call": _mode_example(
             forward="return self.fc(nn.⟨Dropout(p=0.3)(x) → functional.dropout(x, p=0.3, training=self.training)⟩)",
             helpers="model(torch.ones(4, 2))",
         ),
-        example(
-            "it follows the mode",
-            """
+        "it follows the mode": example("""
                 class Net(nn.Module):
                     def __init__(self):
                         super().__init__()
                         self.fc = nn.Linear(2, 1)
                     def forward(self, x):
                         ⟨return self.fc(nn.functional.dropout(x, 0.3, self.training))⟩
-                Net()(torch.ones(4, 2))""",
-        ),
-    )
+                Net()(torch.ones(4, 2))"""),
+    }

@@ -85,9 +85,8 @@ class Epochs(
         edits = replace(rounds.file, rounds.count, text)
         yield from self.change(case, f"train {factor:g} times as long", edits, knob="epochs", cost=factor)
 
-    EXAMPLES = (
-        _epochs_example(
-            "a constant",
+    EXAMPLES = {
+        "a constant": _epochs_example(
             data="EPOCHS = ⟨2 → 8⟩",
             setup="""
                 def train_epoch():
@@ -98,9 +97,7 @@ class Epochs(
             loop="⟨for epoch in range(1, EPOCHS + 1)⟩",
             step="train_epoch()",
         ),
-        example(
-            "an argument of a trainer",
-            """
+        "an argument of a trainer": example("""
                 class Trainer:
                     def __init__(self, model):
                         self.model, self.opt = model, torch.optim.SGD(model.parameters(), lr=0.01)
@@ -112,10 +109,8 @@ class Epochs(
                         self.opt.zero_grad()
                         nn.functional.mse_loss(self.model(x), y).backward()
                         self.opt.step()
-                Trainer(nn.Linear(2, 1)).fit(epochs=⟨6 → 18⟩)""",
-        ),
-        _epochs_example(
-            "a loop over steps that is left",
+                Trainer(nn.Linear(2, 1)).fit(epochs=⟨6 → 18⟩)"""),
+        "a loop over steps that is left": _epochs_example(
             setup="""
                 step, limit = 0, ⟨20 → 60⟩
                 ⟨while True⟩:
@@ -124,10 +119,9 @@ class Epochs(
                     optimizer.step()
                     step += 1
                     if step >= limit:
-                        break""",
+                        break"""
         ),
-        example(
-            "too many: half of them where no evaluation tells more; trials are not epochs",
+        "too many: half of them where no evaluation tells more; trials are not epochs": example(
             """
                 for trial in range(2):
                     model = nn.Linear(2, 1)
@@ -138,13 +132,12 @@ class Epochs(
                         opt.step()""",
             cause="HYP-EPOCH-MANY",
         ),
-        _epochs_example(
-            "nothing without a fault when the loss is down",
+        "nothing without a fault when the loss is down": _epochs_example(
             optimizer="torch.optim.SGD(model.parameters(), lr=0.1)",
             loop="for epoch in range(30)",
             backward="nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))",
         ),
-    )
+    }
 
 
 _batch_example = partial(
@@ -203,29 +196,25 @@ class BatchSize(
         first = min(max(usual, 16), 256)
         return [size for size in (first, 4 * first) if size < present]
 
-    EXAMPLES = (
-        _batch_example(
-            "a loader with batches of two",
+    EXAMPLES = {
+        "a loader with batches of two": _batch_example(
             data="""
                 BATCH = ⟨2 → 8⟩
                 data = TensorDataset(torch.randn(200, 3), torch.randn(200, 1))
                 loader = ⟨DataLoader(data, batch_size=BATCH, shuffle=True)⟩""",
             loop="for x, y in loader",
         ),
-        _batch_example(
-            "no size is given",
+        "no size is given": _batch_example(
             data="loader = DataLoader(TensorDataset(torch.randn(150, 3), torch.randn(150, 1)), shuffle=⟨True → True, batch_size=8⟩)",
             loop="for x, y in loader",
         ),
-        _batch_example(
-            "a run so long that larger batches leave enough updates",
+        "a run so long that larger batches leave enough updates": _batch_example(
             data="BATCH = ⟨2 → 32⟩\nx, y = torch.randn(200, 3), torch.randn(200, 1)",
             epochs="for epoch in range(65)",
             loop="⟨for i in range(0, len(x), BATCH)⟩",
             backward="nn.functional.mse_loss(model(x[i:i + BATCH]), y[i:i + BATCH])",
         ),
-        _batch_example(
-            "slices in a generator",
+        "slices in a generator": _batch_example(
             data="""
                 def batches(x, y, size):
                     order = torch.randperm(len(x))
@@ -237,8 +226,7 @@ class BatchSize(
             loop="for x, y in batches(inputs, targets, ⟨500 → 16⟩)",
             cause="HYP-BATCH-LARGE",
         ),
-        _batch_example(
-            "a number that is written twice",
+        "a number that is written twice": _batch_example(
             setup="inputs, targets = torch.randn(60, 3), torch.randn(60, 1)",
             epochs="for epoch in range(⟨3 → 24⟩)",
             loop="for i in range(0, 60, ⟨1 → 8⟩)",
@@ -249,11 +237,10 @@ class BatchSize(
                 optimizer.step()""",
             mark="for i in",
         ),
-        _batch_example(
-            "all samples at once: nothing to be set here",
+        "all samples at once: nothing to be set here": _batch_example(
             setup="inputs, targets = torch.randn(600, 3), torch.randn(600, 1)",
             loop="⟨for epoch in range(5)⟩",
             backward="nn.functional.mse_loss(model(inputs), targets)",
             cause="HYP-BATCH-NONE",
         ),
-    )
+    }

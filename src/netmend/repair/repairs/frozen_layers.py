@@ -91,9 +91,8 @@ class Unfreeze(Repair, code="R115", cures=("LOOP-FREEZE",)):
             return ()
         return replace(found[0], inner, found[0].source(root))
 
-    EXAMPLES = (
-        _unfreeze_example(
-            "a loop over parameters",
+    EXAMPLES = {
+        "a loop over parameters": _unfreeze_example(
             helpers="""
                 - for name, p in model.named_parameters():
                     - if not name.startswith("2"):
@@ -102,8 +101,7 @@ class Unfreeze(Repair, code="R115", cures=("LOOP-FREEZE",)):
             mark="p.requires_grad = False",
             component="model.0",
         ),
-        _unfreeze_example(
-            "the optimiser gets them too",
+        "the optimiser gets them too": _unfreeze_example(
             layers="""
                 self.body = nn.Linear(2, 4)
                 self.head = nn.Linear(4, 1)
@@ -112,8 +110,7 @@ class Unfreeze(Repair, code="R115", cures=("LOOP-FREEZE",)):
             optimizer="torch.optim.SGD(model.⟨head. → ⟩parameters(), lr=0.01)",
             component="model.body",
         ),
-        _unfreeze_example(
-            "a function that freezes",
+        "a function that freezes": _unfreeze_example(
             data="""
                 def freeze(module):
                     for p in module.parameters():
@@ -121,8 +118,8 @@ class Unfreeze(Repair, code="R115", cures=("LOOP-FREEZE",)):
             helpers="- freeze(model[0])",
             component="model.0",
         ),
-        _unfreeze_example("nothing is frozen", model="nn.Linear(2, 1)", mark="nn.Linear", component="model"),
-    )
+        "nothing is frozen": _unfreeze_example(model="nn.Linear(2, 1)", mark="nn.Linear", component="model"),
+    }
 
 
 def _model_name(case: Case) -> str:
@@ -193,11 +190,11 @@ class ReleaseFrozen(Repair, code="R518", cures=("LOS-GRAPH-CUT", "LOOP-FREEZE"))
                     )
                     return
 
-    EXAMPLES = (
-        _release_example("frozen twice", step=_STEP.format("⟨False → True⟩")),
-        _release_example("frozen and released", step=_STEP.format("⟨True⟩"), raises=False),
-        _release_example("frozen once", step=_STEP.split("    score")[0].replace("False", "⟨False⟩")),
-    )
+    EXAMPLES = {
+        "frozen twice": _release_example(step=_STEP.format("⟨False → True⟩")),
+        "frozen and released": _release_example(step=_STEP.format("⟨True⟩"), raises=False),
+        "frozen once": _release_example(step=_STEP.split("    score")[0].replace("False", "⟨False⟩")),
+    }
 
 
 def _setting(loop: ast.For) -> ast.Constant | None:

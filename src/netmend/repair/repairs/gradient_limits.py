@@ -125,9 +125,8 @@ class Clipping(Repair, code="R405", cures=("OPT-CLIP", "HYP-LR-HIGH", "HYP-LR-LO
         edits = combined(clip.file, taken_out(clip.file, clip.statement), insertion, after)
         yield from self.change(case, "clip between backward() and step()", edits, knob="clipping place")
 
-    EXAMPLES = (
-        _limit_example(
-            "a recurrent network without a limit",
+    EXAMPLES = {
+        "a recurrent network without a limit": _limit_example(
             data="rnn, head = nn.RNN(2, 4, batch_first=True), nn.Linear(4, 1)",
             layers="self.rnn, self.head = rnn, head",
             forward="return self.head(self.rnn(x)[0][:, -1])",
@@ -139,9 +138,7 @@ class Clipping(Repair, code="R405", cures=("OPT-CLIP", "HYP-LR-HIGH", "HYP-LR-LO
                 + nn.utils.clip_grad_norm_(model.parameters(), 1.0)
                 optimizer.step()""",
         ),
-        example(
-            "a far too small limit, the default of an argument",
-            """
+        "a far too small limit, the default of an argument": example("""
                 def train(model, clip=⟨1e-5 → 10.0⟩):
                     opt = torch.optim.SGD(model.parameters(), lr=0.1)
                     for step in range(5):
@@ -150,19 +147,15 @@ class Clipping(Repair, code="R405", cures=("OPT-CLIP", "HYP-LR-HIGH", "HYP-LR-LO
                         ⟨torch.nn.utils.clip_grad_norm_(model.parameters(), clip)⟩
                         opt.step()
                 torch.manual_seed(0)
-                train(nn.Linear(2, 1))""",
-        ),
-        _limit_example(
-            "clipped after the step",
+                train(nn.Linear(2, 1))"""),
+        "clipped after the step": _limit_example(
             data="torch.manual_seed(0)",
             loop="for step in range(5)",
             after_backward="+ torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)",
             after_step="- torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)",
             mark="clip_grad_norm_",
         ),
-        example(
-            "several networks: what the optimiser holds",
-            """
+        "several networks: what the optimiser holds": example("""
                 a, b = nn.GRU(2, 4, batch_first=True), nn.Linear(4, 1)
                 def fit(optimizer):
                     for step in range(3):
@@ -171,22 +164,18 @@ class Clipping(Repair, code="R405", cures=("OPT-CLIP", "HYP-LR-HIGH", "HYP-LR-LO
                         if step != 1:
                             + nn.utils.clip_grad_norm_([p for group in optimizer.param_groups for p in group["params"]], 1.0)
                             optimizer.step()
-                fit(torch.optim.SGD([*a.parameters(), *b.parameters()], lr=0.1))""",
+                fit(torch.optim.SGD([*a.parameters(), *b.parameters()], lr=0.1))"""),
+        "a high rate is not cured by clipping in a feed-forward network": _limit_example(
+            optimizer="⟨torch.optim.SGD(model.parameters(), lr=10.0)⟩", cause="HYP-LR-HIGH"
         ),
-        _limit_example(
-            "a high rate is not cured by clipping in a feed-forward network",
-            optimizer="⟨torch.optim.SGD(model.parameters(), lr=10.0)⟩",
-            cause="HYP-LR-HIGH",
-        ),
-        _limit_example(
-            "a tiny limit that looks like a tiny rate",
+        "a tiny limit that looks like a tiny rate": _limit_example(
             imports="from torch.nn.utils import clip_grad_value_",
             data='CONFIG = {"lr": 0.1, "clip": ⟨1e-5 → 1.0⟩}',
             optimizer='⟨torch.optim.SGD(model.parameters(), lr=CONFIG["lr"])⟩',
             after_backward='clip_grad_value_(model.parameters(), clip_value=CONFIG["clip"])',
             cause="HYP-LR-LOW",
         ),
-    )
+    }
 
 
 def _between(backward: Spot, step: Spot | None, text: str) -> FileEdits:
@@ -283,9 +272,8 @@ class UnscaleBeforeClip(Repair, code="R113", cures=("LOOP-AMP", "OPT-CLIP")):
             *insert_after(step.file, step.statement, f"{scaler}.update()"),
         )
 
-    EXAMPLES = (
-        _scale_example(
-            "clipped while scaled",
+    EXAMPLES = {
+        "clipped while scaled": _scale_example(
             step="""
                 optimizer.zero_grad()
                 loss = model(torch.ones(4, 2)).square().mean()
@@ -293,10 +281,9 @@ class UnscaleBeforeClip(Repair, code="R113", cures=("LOOP-AMP", "OPT-CLIP")):
                 + scaler.unscale_(optimizer)
                 ⟨nn.utils.clip_grad_norm_(model.parameters(), 1.0)⟩
                 scaler.step(optimizer)
-                scaler.update()""",
+                scaler.update()"""
         ),
-        _scale_example(
-            "unscaled too late",
+        "unscaled too late": _scale_example(
             step="""
                 optimizer.zero_grad()
                 loss = model(torch.ones(4, 2)).square().mean()
@@ -305,10 +292,9 @@ class UnscaleBeforeClip(Repair, code="R113", cures=("LOOP-AMP", "OPT-CLIP")):
                 ⟨nn.utils.clip_grad_norm_(model.parameters(), 1.0)⟩
                 - scaler.unscale_(optimizer)
                 scaler.step(optimizer)
-                scaler.update()""",
+                scaler.update()"""
         ),
-        _scale_example(
-            "past the scaler",
+        "past the scaler": _scale_example(
             step="""
                 optimizer.zero_grad()
                 loss = model(torch.ones(4, 2)).square().mean()
@@ -317,8 +303,7 @@ class UnscaleBeforeClip(Repair, code="R113", cures=("LOOP-AMP", "OPT-CLIP")):
                 scaler.update()""",
             raises=True,
         ),
-        _scale_example(
-            "in order",
+        "in order": _scale_example(
             step="""
                 optimizer.zero_grad()
                 loss = model(torch.ones(4, 2)).square().mean()
@@ -326,9 +311,9 @@ class UnscaleBeforeClip(Repair, code="R113", cures=("LOOP-AMP", "OPT-CLIP")):
                 scaler.unscale_(optimizer)
                 ⟨nn.utils.clip_grad_norm_(model.parameters(), 1.0)⟩
                 scaler.step(optimizer)
-                scaler.update()""",
+                scaler.update()"""
         ),
-    )
+    }
 
 
 def _updates(step: Spot, scaler: str) -> bool:

@@ -116,17 +116,15 @@ class ClearGradients(Repair, code="R101", cures=("LOOP-ZERO-GRAD",)):
             break
         return edits
 
-    EXAMPLES = (
-        _clear_example(
-            "never called",
+    EXAMPLES = {
+        "never called": _clear_example(
             step="""
                 loss = model(torch.ones(4, 2)).square().mean()
                 + optimizer.zero_grad()
                 ⟨loss.backward()⟩
-                optimizer.step()""",
+                optimizer.step()"""
         ),
-        _clear_example(
-            "called before the loop over batches: moved",
+        "called before the loop over batches: moved": _clear_example(
             loop="for epoch in range(2)",
             step="""
                 - optimizer.zero_grad(set_to_none=True)
@@ -136,8 +134,7 @@ class ClearGradients(Repair, code="R101", cures=("LOOP-ZERO-GRAD",)):
                     ⟨loss.backward()⟩
                     optimizer.step()""",
         ),
-        _clear_example(
-            "accumulated: behind the step",
+        "accumulated: behind the step": _clear_example(
             loop="for step in range(12)",
             step="""
                 loss = model(torch.ones(4, 2)).square().mean() / 2
@@ -146,9 +143,7 @@ class ClearGradients(Repair, code="R101", cures=("LOOP-ZERO-GRAD",)):
                     optimizer.step()
                     + optimizer.zero_grad()""",
         ),
-        example(
-            "in a trainer, on the logging branch only",
-            """
+        "in a trainer, on the logging branch only": example("""
                 class Trainer:
                     def __init__(self, net):
                         self.net, self.opt = net, torch.optim.Adam(net.parameters())
@@ -159,21 +154,16 @@ class ClearGradients(Repair, code="R101", cures=("LOOP-ZERO-GRAD",)):
                     def fit(self):
                         for step in range(8):
                             self.update(self.net(torch.ones(4, 2)).square().mean())
-                Trainer(nn.Linear(2, 1)).fit()""",
-        ),
-        example(
-            "updated by hand",
-            """
+                Trainer(nn.Linear(2, 1)).fit()"""),
+        "updated by hand": example("""
                 w = torch.zeros(2, 1, requires_grad=True)
                 for step in range(6):
                     loss = (torch.ones(4, 2) @ w - 1).square().mean()
                     ⟨loss.backward()⟩
                     with torch.no_grad():
                         w -= 0.1 * w.grad
-                        + w.grad = None""",
-        ),
-        _clear_example(
-            "a closure",
+                        + w.grad = None"""),
+        "a closure": _clear_example(
             optimizer="torch.optim.LBFGS(model.parameters(), lr=0.1, max_iter=3)",
             setup="""
                 def closure():
@@ -183,10 +173,10 @@ class ClearGradients(Repair, code="R101", cures=("LOOP-ZERO-GRAD",)):
                     return loss""",
             step="optimizer.step(closure)",
         ),
-        _clear_example(
-            "cleared as it should be", backward="model(torch.ones(4, 2)).square().mean()", mark="backward"
+        "cleared as it should be": _clear_example(
+            backward="model(torch.ones(4, 2)).square().mean()", mark="backward"
         ),
-    )
+    }
 
 
 def _may_have_neighbours(anchor: Spot) -> bool:
@@ -262,9 +252,8 @@ class SwitchGradientsOn(Repair, code="R107", cures=("LOOP-NO-GRAD",)):
                     return taken_out(file, node)
         return ()
 
-    EXAMPLES = (
-        _record_example(
-            "a block around the training pass",
+    EXAMPLES = {
+        "a block around the training pass": _record_example(
             step="""
                 - with torch.no_grad():
                     - # the prediction
@@ -275,33 +264,29 @@ class SwitchGradientsOn(Repair, code="R107", cures=("LOOP-NO-GRAD",)):
                 + loss = out.mean()
                 optimizer.zero_grad()
                 loss.backward()
-                optimizer.step()""",
+                optimizer.step()"""
         ),
-        _record_example(
-            "a decorator",
+        "a decorator": _record_example(
             setup="""
                 - @torch.no_grad()
                 def predict(net, x):
                     return net(x)""",
             step="loss = predict(model, torch.ones(4, 2)).mean()\nloss.backward()",
         ),
-        _record_example(
-            "for good, found from the training pass",
+        "for good, found from the training pass": _record_example(
             setup="- torch.set_grad_enabled(False)",
             step="⟨loss = model(torch.ones(4, 2)).mean()⟩\nloss.backward()",
         ),
-        _record_example(
-            "beside another context",
+        "beside another context": _record_example(
             step="""
                 with torch.⟨no_grad(), torch. → ⟩autograd.set_detect_anomaly(False):
                     loss = model(torch.ones(4, 2)).mean()
-                loss.backward()""",
+                loss.backward()"""
         ),
-        _record_example(
-            "nothing switches them off",
-            step="⟨loss = model(torch.ones(4, 2)).detach().mean()⟩\nloss.backward()",
+        "nothing switches them off": _record_example(
+            step="⟨loss = model(torch.ones(4, 2)).detach().mean()⟩\nloss.backward()"
         ),
-    )
+    }
 
 
 def _switches_off(node: ast.expr) -> bool:

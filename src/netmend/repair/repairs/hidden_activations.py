@@ -72,20 +72,17 @@ class HiddenActivation(Repair, code="R301", cures=("ACT-HID-WRONG",), effort=BY_
         fact = case.trace.get(FunctionFact, name)
         return by_name or next((link for link in found if fact is not None and link.site == fact.site), None)
 
-    EXAMPLES = (
-        _hidden_example(
-            "layers of a stack, and the output's sigmoid stays",
+    EXAMPLES = {
+        "layers of a stack, and the output's sigmoid stays": _hidden_example(
             model="nn.Sequential(nn.Linear(2, 8), nn.⟨Sigmoid → ReLU⟩(), nn.Linear(8, 1), nn.Sigmoid())",
             component="model.1",
         ),
-        _hidden_example(
-            "functions in forward",
+        "functions in forward": _hidden_example(
             layers="self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)",
             forward="return self.b(F.⟨softmax(self.a(x), dim=-1) → relu(self.a(x))⟩)  # share",
             component="model.softmax@train.py:10",
         ),
-        _hidden_example(
-            "a class that is handed on, as GELU",
+        "a class that is handed on, as GELU": _hidden_example(
             data="""
                 def make(act=nn.⟨Sigmoid → GELU⟩):
                     return ⟨nn.Sequential(nn.Linear(2, 8), act(), nn.Linear(8, 1))⟩""",
@@ -93,8 +90,7 @@ class HiddenActivation(Repair, code="R301", cures=("ACT-HID-WRONG",), effort=BY_
             component="model.1",
             nth=1,
         ),
-        _hidden_example(
-            "chosen by a text",
+        "chosen by a text": _hidden_example(
             data="""
                 KINDS = {"relu": nn.ReLU, "sig": nn.Sigmoid}
                 def kind(name):
@@ -106,18 +102,16 @@ class HiddenActivation(Repair, code="R301", cures=("ACT-HID-WRONG",), effort=BY_
             model='⟨nn.Sequential(nn.Linear(2, 8), kind(config["act"]), nn.Linear(8, 1))⟩',
             component="model.1",
         ),
-        _hidden_example(
-            "a tensor's method, without a fault",
+        "a tensor's method, without a fault": _hidden_example(
             layers="self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)",
             forward="h = self.a(x).⟨sigmoid → relu⟩()\nreturn self.b(h)",
             fault=False,
         ),
-        _hidden_example(
-            "a gate is left alone",
+        "a gate is left alone": _hidden_example(
             layers="self.a, self.g, self.b = nn.Linear(2, 8), nn.Linear(2, 8), nn.Linear(8, 1)",
             forward="gate = torch.sigmoid(self.g(x))\nreturn self.b(gate * torch.relu(self.a(x)))",
         ),
-    )
+    }
 
 
 _ACTIVATIONS = tuple(
@@ -199,19 +193,17 @@ class InsertActivation(Repair, code="R302", cures=("ACT-HID-MISSING",), effort=B
         is_whole = isinstance(file.parent(call), ast.Assign | ast.Return)
         return (*replace(file, call, text if is_whole else f"({text})"), *extra)
 
-    EXAMPLES = (
-        _insert_example(
-            "a stack of layers",
+    EXAMPLES = {
+        "a stack of layers": _insert_example(
             model="""
                 nn.Sequential(
                     ⟨nn.Linear(2, 8)⟩,
                     nn.BatchNorm1d(8),
                     + nn.ReLU(),
                     nn.Linear(8, 1),
-                )""",
+                )"""
         ),
-        _insert_example(
-            "a list that a loop fills",
+        "a list that a loop fills": _insert_example(
             data="""
                 def make(sizes):
                     layers = []
@@ -220,14 +212,12 @@ class InsertActivation(Repair, code="R302", cures=("ACT-HID-MISSING",), effort=B
                     return nn.Sequential⟨(*layers) → (*layers[:-1])⟩""",
             model="make([2, 8, 1])",
         ),
-        _insert_example(
-            "calls in forward",
+        "calls in forward": _insert_example(
             layers="self.a, self.b = nn.Linear(2, 8), nn.Linear(8, 1)",
             forward="x = ⟨self.a(x) → torch.relu(self.a(x))⟩\nreturn self.b(x)",
             component="model.a",
         ),
-        _insert_example(
-            "one call for all layers",
+        "one call for all layers": _insert_example(
             imports="import torch.nn.functional as F",
             layers="self.layers = nn.ModuleList([nn.Linear(2, 8), nn.Linear(8, 1)])",
             forward="""
@@ -236,14 +226,13 @@ class InsertActivation(Repair, code="R302", cures=("ACT-HID-MISSING",), effort=B
                 return x""",
             component="model.layers.0",
         ),
-        _insert_example(
-            "a layer whose weights are set by its name",
+        "a layer whose weights are set by its name": _insert_example(
             data="fc = nn.Linear(2, 8)\nnn.init.xavier_uniform_(fc.weight)",
             model="nn.Sequential(fc, nn.Linear(8, 1))",
             mark="fc = nn.Linear",
         ),
-        _insert_example("a single layer", model="nn.Sequential(⟨nn.Linear(2, 1)⟩)"),
-    )
+        "a single layer": _insert_example(model="nn.Sequential(⟨nn.Linear(2, 1)⟩)"),
+    }
 
 
 def _own(file: File, call: ast.Call) -> tuple[str, FileEdits] | None:

@@ -162,17 +162,15 @@ class Initialisation(
             yield from self.change(case, "small random weights", edits, knob="initial weights")
             return
 
-    EXAMPLES = (
-        _example(
-            "a loop over layers",
+    EXAMPLES = {
+        "a loop over layers": _example(
             helpers="""
                 for layer in (model[0], model[2]):
                     - nn.init.zeros_(layer.weight)
                     nn.init.zeros_(layer.bias)""",
             component="model.0",
         ),
-        _example(
-            "a function for all layers",
+        "a function for all layers": _example(
             data="""
                 def start(m):
                     if isinstance(m, nn.Linear):
@@ -181,8 +179,7 @@ class Initialisation(
             helpers="model.apply(start)",
             component="model.0",
         ),
-        _example(
-            "all parameters alike, the loop goes",
+        "all parameters alike, the loop goes": _example(
             model="nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))",
             helpers="""
                 - for p in model.parameters():
@@ -191,8 +188,7 @@ class Initialisation(
             mark="normal_",
             component="model.0",
         ),
-        _example(
-            "a deviation that is set elsewhere",
+        "a deviation that is set elsewhere": _example(
             data="""
                 STD = ⟨5.0 → 0.4⟩
                 class Net(nn.Module):
@@ -208,25 +204,21 @@ class Initialisation(
             model="Net()",
             component="model.a",
         ),
-        _example(
-            "weights of one value, whatever was told",
-            helpers="- nn.init.zeros_(model[0].weight)",
-            fault=False,
+        "weights of one value, whatever was told": _example(
+            helpers="- nn.init.zeros_(model[0].weight)", fault=False
         ),
-        _example(
-            "a function from a table",
+        "a function from a table": _example(
             data='STARTS = {"zeros": nn.init.zeros_, "usual": nn.init.xavier_uniform_}',
             helpers='- STARTS["zeros"](model[0].weight)',
         ),
-        _example(
-            "no initialisation by hand: He's for all",
+        "no initialisation by hand: He's for all": _example(
             helpers="""
                 + for module in model.modules():
                 +     if isinstance(module, nn.Linear):
                 +         nn.init.kaiming_uniform_(module.weight, nonlinearity="relu")""",
             component="model.0",
         ),
-    )
+    }
 
 
 def _before_loading(case: Case) -> FileEdits:
@@ -267,14 +259,12 @@ class BiasInitialisation(Repair, code="R304", cures=("ARC-INIT-BIAS",), effort=B
         name, extra = spelled(write.file, "torch.nn.init.zeros_", like=like)
         return (*replace(write.file, write.statement, f"{name}({write.target})"), *extra)
 
-    EXAMPLES = (
-        _example(
-            "one layer of several",
+    EXAMPLES = {
+        "one layer of several": _example(
             helpers="- nn.init.constant_(model[0].bias, -9.0)\nnn.init.constant_(model[2].bias, 0.1)",
             component="model.0",
         ),
-        _example(
-            "in a function for all layers",
+        "in a function for all layers": _example(
             data="""
                 def start(m):
                     if isinstance(m, nn.Linear):
@@ -282,7 +272,7 @@ class BiasInitialisation(Repair, code="R304", cures=("ARC-INIT-BIAS",), effort=B
             helpers="model.apply(start)",
             component="model.0",
         ),
-    )
+    }
 
 
 def _value(write: Write) -> str:

@@ -36,6 +36,21 @@ _TWICE = re.compile(r"backward through the graph a second time")
 _OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
 
 
+_example = partial(
+    example,
+    begin="torch.manual_seed(0)\nx, y = torch.randn(8, 3), torch.randn(8, 1)",
+    layers="self.fc = nn.Linear(3, 1)",
+    forward="""
+    h = torch.sigmoid(self.fc(x))
+    h = h + 1
+    return h""",
+    loop="for step in range(2)",
+    loss="nn.functional.mse_loss(model(x), y)",
+    after_step="print(1)",
+    raises=True,
+)
+
+
 class InterfaceUse(Repair, code="R514", cures=("API-USAGE", "API-CALL-MISSING")):
     """Use PyTorch as its error message asks for.
 
@@ -67,6 +82,75 @@ class InterfaceUse(Repair, code="R514", cures=("API-USAGE", "API-CALL-MISSING"))
         elif _TWICE.search(text):
             title, edits = "go backward once", _once(file, statement)
         yield from self.change(case, title, edits, knob=f"line {statement.lineno}")
+
+    EXAMPLES = {
+        "numpy of a tracked tensor": _example(after_step="print(model(x).⟨numpy → detach().numpy⟩())"),
+        "layers before the base class": _example(
+            data="""
+                class Net(nn.Module):
+                    def __init__(self):
+                        + super().__init__()
+                        self.size = 3
+                        ⟨self.fc = nn.Linear(3, 1)⟩
+                    def forward(self, x):
+                        h = torch.sigmoid(self.fc(x))
+                        h = h + 1
+                        return h""",
+            layers="",
+            forward="",
+            model="Net()",
+        ),
+        "a slip of the pen": _example(
+            data="""
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.fc = nn.Linear(3, 1)
+                    def ⟨foward → forward⟩(self, x):
+                        h = torch.sigmoid(self.fc(x))
+                        h = h + 1
+                        return h""",
+            layers="",
+            forward="",
+            model="Net()",
+            mark="loss = nn",
+        ),
+        "a value that backward needs": _example(
+            forward="""
+                h = torch.sigmoid(self.fc(x))
+                h ⟨+= → = h +⟩ 1
+                return h""",
+            mark="loss.backward()",
+        ),
+        "parameters by hand": example(
+            """
+                torch.manual_seed(0)
+                x, y = torch.randn(8, 3), torch.randn(8, 1)
+                w = torch.zeros(3, 1, requires_grad=True)
+                for step in range(2):
+                    loss = ((x @ w - y) ** 2).mean()
+                    loss.backward()
+                    - w -= 0.1 * w.grad  # a step
+                    - w.grad.zero_()
+                    + with torch.no_grad():
+                    +     w -= 0.1 * w.grad  # a step
+                    +     w.grad.zero_()""",
+            raises=True,
+        ),
+        "backward twice": _example(
+            loss="",
+            after_step="",
+            step="""
+                optimizer.zero_grad()
+                loss = nn.functional.mse_loss(model(x), y)
+                - loss.backward()
+                (⟨ → loss + ⟩2 * loss).backward()
+                optimizer.step()
+                print(1)""",
+            mark="(2 * loss)",
+        ),
+        "nothing is wrong": _example(mark="loss.backward()", raises=False),
+    }
 
 
 def _detached(file: File, statement: ast.stmt) -> FileEdits:
@@ -220,93 +304,3 @@ def _once(file: File, statement: ast.stmt) -> FileEdits:
         both = f"({file.source(first.func.value)} + {file.source(second.func.value)}).backward()"
         return (*delete_statement(file, early), *replace(file, second, both))
     return add_argument(file, first, "retain_graph=True")
-
-
-_example = partial(
-    example,
-    begin="torch.manual_seed(0)\nx, y = torch.randn(8, 3), torch.randn(8, 1)",
-    layers="self.fc = nn.Linear(3, 1)",
-    forward="""
-    h = torch.sigmoid(self.fc(x))
-    h = h + 1
-    return h""",
-    loop="for step in range(2)",
-    loss="nn.functional.mse_loss(model(x), y)",
-    after_step="print(1)",
-    raises=True,
-)
-
-
-InterfaceUse.EXAMPLES = (
-    _example("numpy of a tracked tensor", after_step="print(model(x).⟨numpy → detach().numpy⟩())"),
-    _example(
-        "layers before the base class",
-        data="""
-            class Net(nn.Module):
-                def __init__(self):
-                    + super().__init__()
-                    self.size = 3
-                    ⟨self.fc = nn.Linear(3, 1)⟩
-                def forward(self, x):
-                    h = torch.sigmoid(self.fc(x))
-                    h = h + 1
-                    return h""",
-        layers="",
-        forward="",
-        model="Net()",
-    ),
-    _example(
-        "a slip of the pen",
-        data="""
-            class Net(nn.Module):
-                def __init__(self):
-                    super().__init__()
-                    self.fc = nn.Linear(3, 1)
-                def ⟨foward → forward⟩(self, x):
-                    h = torch.sigmoid(self.fc(x))
-                    h = h + 1
-                    return h""",
-        layers="",
-        forward="",
-        model="Net()",
-        mark="loss = nn",
-    ),
-    _example(
-        "a value that backward needs",
-        forward="""
-            h = torch.sigmoid(self.fc(x))
-            h ⟨+= → = h +⟩ 1
-            return h""",
-        mark="loss.backward()",
-    ),
-    example(
-        "parameters by hand",
-        """
-            torch.manual_seed(0)
-            x, y = torch.randn(8, 3), torch.randn(8, 1)
-            w = torch.zeros(3, 1, requires_grad=True)
-            for step in range(2):
-                loss = ((x @ w - y) ** 2).mean()
-                loss.backward()
-                - w -= 0.1 * w.grad  # a step
-                - w.grad.zero_()
-                + with torch.no_grad():
-                +     w -= 0.1 * w.grad  # a step
-                +     w.grad.zero_()""",
-        raises=True,
-    ),
-    _example(
-        "backward twice",
-        loss="",
-        after_step="",
-        step="""
-            optimizer.zero_grad()
-            loss = nn.functional.mse_loss(model(x), y)
-            - loss.backward()
-            (⟨ → loss + ⟩2 * loss).backward()
-            optimizer.step()
-            print(1)""",
-        mark="(2 * loss)",
-    ),
-    _example("nothing is wrong", mark="loss.backward()", raises=False),
-)

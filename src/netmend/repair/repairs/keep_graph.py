@@ -228,15 +228,13 @@ class KeepGraph(Repair, code="R208", cures=("LOS-GRAPH-CUT",), explores=True):
                         return (*gone, *without_leaf_flags(file, node))
         return ()
 
-    EXAMPLES = (
-        example(
-            "detach between two layers",
+    EXAMPLES = {
+        "detach between two layers": example(
             layers="self.a, self.b = nn.Linear(2, 4), nn.Linear(4, 1)",
             forward="h = torch.relu(self.a(x))⟨.detach() → ⟩\nreturn self.b(h)",
             loss="model(torch.randn(8, 2)).pow(2).mean()",
         ),
-        example(
-            "a way through numpy",
+        "a way through numpy": example(
             data="""
                 first, second = nn.Linear(2, 4), nn.Linear(4, 1)
                 def scaled(h):
@@ -247,8 +245,7 @@ class KeepGraph(Repair, code="R208", cures=("LOS-GRAPH-CUT",), explores=True):
             optimizer="torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)",
             loss="second(scaled(first(torch.randn(8, 2)))).pow(2).mean()",
         ),
-        example(
-            "the class instead of the scores",
+        "the class instead of the scores": example(
             model="nn.Linear(2, 3)",
             criterion="nn.⟨L1Loss → CrossEntropyLoss⟩()",
             setup="y = torch.tensor([0, 1, 2, 1])",
@@ -257,8 +254,7 @@ class KeepGraph(Repair, code="R208", cures=("LOS-GRAPH-CUT",), explores=True):
             mark="torch.argmax",
             raises=True,
         ),
-        example(
-            "a block without gradients",
+        "a block without gradients": example(
             data="first, second = nn.Linear(2, 4), nn.Linear(4, 1)",
             model="",
             optimizer="torch.optim.SGD([*first.parameters(), *second.parameters()], lr=0.1)",
@@ -270,17 +266,14 @@ class KeepGraph(Repair, code="R208", cures=("LOS-GRAPH-CUT",), explores=True):
                 + h = torch.relu(h)""",
             loss="second(h).pow(2).mean()",
         ),
-        example(
-            "numbers of a list made a tensor",
+        "numbers of a list made a tensor": example(
             helpers="""
                 def scores(rows):
                     values = [⟨float(model(row).sum()) → model(row).sum()⟩ for row in rows]
                     return torch.⟨tensor(values, requires_grad=True) → stack(values)⟩""",
             loss="scores(torch.randn(8, 2)).pow(2).mean()",
         ),
-        example(
-            "right for one of two networks",
-            """
+        "right for one of two networks": example("""
                 G, D = nn.Linear(2, 2), nn.Linear(2, 1)
                 g_optim = torch.optim.SGD(G.parameters(), lr=0.1)
                 d_optim = torch.optim.SGD(D.parameters(), lr=0.1)
@@ -293,11 +286,8 @@ class KeepGraph(Repair, code="R208", cures=("LOS-GRAPH-CUT",), explores=True):
                     g_loss = -D(fake).mean()
                     g_optim.zero_grad()
                     g_loss.backward()
-                    g_optim.step()""",
-        ),
-        example(
-            "right for the only network that learns from it",
-            """
+                    g_optim.step()"""),
+        "right for the only network that learns from it": example("""
                 G, D = nn.Linear(2, 2), nn.Linear(2, 1)
                 g_optim = torch.optim.SGD(G.parameters(), lr=0.1)
                 d_optim = torch.optim.SGD(D.parameters(), lr=0.1)
@@ -305,46 +295,39 @@ class KeepGraph(Repair, code="R208", cures=("LOS-GRAPH-CUT",), explores=True):
                     ⟨fake = G(torch.randn(8, 2)).detach()⟩
                     d_optim.zero_grad()
                     (D(fake).mean() - D(torch.randn(8, 2)).mean()).backward()
-                    d_optim.step()""",
-        ),
-        example(
-            "made a leaf again, in one line",
+                    d_optim.step()"""),
+        "made a leaf again, in one line": example(
             outputs="""
                 out = model(torch.randn(8, 2))
                 - if step >= 0: out = torch.tensor(out.detach().numpy(), requires_grad=True)""",
             loss="out.pow(2).mean()",
         ),
-        example(
-            "data that asks for gradients",
-            loss="model(torch.randn(8, 2))⟨.data.requires_grad_() → ⟩.pow(2).mean()",
+        "data that asks for gradients": example(
+            loss="model(torch.randn(8, 2))⟨.data.requires_grad_() → ⟩.pow(2).mean()"
         ),
-        example(
-            "the number of a loss made a tensor again",
+        "the number of a loss made a tensor again": example(
             loss="model(torch.randn(8, 2)).pow(2).mean()⟨.item() → ⟩",
             after_loss="- loss = torch.tensor(loss, requires_grad=True)",
             mark="loss = torch.tensor",
         ),
-        example(
-            "numbers of rows, with a request for gradients behind",
+        "numbers of rows, with a request for gradients behind": example(
             outputs="out = torch.⟨tensor([model(row).item() for row in torch.randn(8, 2)]) → stack([model(row).squeeze() for row in torch.randn(8, 2)])⟩",
             loss="out.pow(2).mean()",
             after_loss="- loss.requires_grad = True",
         ),
-        example(
-            "a leaf that is filled",
+        "a leaf that is filled": example(
             outputs="""
                 out = torch.zeros(8, 1⟨, requires_grad=True → ⟩)
                 out⟨.data → ⟩[:] = model(torch.randn(8, 2))""",
             loss="out.pow(2).mean()",
             mark="out.data",
         ),
-        example(
-            "what numpy makes of a list cannot keep its graph",
+        "what numpy makes of a list cannot keep its graph": example(
             outputs="⟨out = np.median(model(torch.randn(8, 2)).tolist())⟩",
             loss="torch.tensor(out, requires_grad=True)",
         ),
-        example("nothing is cut", loss="model(torch.randn(8, 2)).pow(2).mean()", mark="loss = model"),
-    )
+        "nothing is cut": example(loss="model(torch.randn(8, 2)).pow(2).mean()", mark="loss = model"),
+    }
 
 
 def _nothing_flows(case: Case) -> bool:

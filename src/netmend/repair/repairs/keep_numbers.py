@@ -68,23 +68,18 @@ class KeepNumbers(Repair, code="R109", cures=("TRN-MEM",)):
             edits += wrap(file, node, "", f".{method}()")
         return edits
 
-    EXAMPLES = (
-        _example(
-            "collected in a list and added up",
-            after_step="losses.append⟨(loss) → (loss.item())⟩\ntotal += ⟨loss * 4 → loss.item() * 4⟩",
+    EXAMPLES = {
+        "collected in a list and added up": _example(
+            after_step="losses.append⟨(loss) → (loss.item())⟩\ntotal += ⟨loss * 4 → loss.item() * 4⟩"
         ),
-        _example(
-            "used as a tensor later",
-            after_step="losses.append(⟨loss → loss.detach()⟩)",
-            end="print(torch.stack(losses).mean())",
+        "used as a tensor later": _example(
+            after_step="losses.append(⟨loss → loss.detach()⟩)", end="print(torch.stack(losses).mean())"
         ),
-        _example(
-            "outputs are no numbers",
-            after_step="out = model(torch.ones(4, 2))\nlosses.append(⟨out → out.detach()⟩)",
+        "outputs are no numbers": _example(
+            after_step="out = model(torch.ones(4, 2))\nlosses.append(⟨out → out.detach()⟩)"
         ),
-        _example("a number already", after_step="⟨losses.append(loss.item())⟩"),
-        _example(
-            "passed back together",
+        "a number already": _example(after_step="⟨losses.append(loss.item())⟩"),
+        "passed back together": _example(
             helpers="total = 0.0",
             optimizer="",
             setup="",
@@ -92,7 +87,7 @@ class KeepNumbers(Repair, code="R109", cures=("TRN-MEM",)):
             step="⟨total += model(torch.ones(4, 2)).square().mean()⟩",
             end="total.backward()",
         ),
-    )
+    }
 
 
 def _kept(statement: ast.stmt) -> list[ast.expr]:

@@ -34,12 +34,10 @@ class LabelSmoothing(Repair, code="R217", cures=("LOS-SMOOTH",), effort=BY_FACTS
             title = f"label smoothing {loss.settings['label_smoothing']:g} → {float(share):g}"
             yield from self.change(case, title, faces, knob="label smoothing")
 
-    EXAMPLES = (
-        _example("a literal", criterion="nn.CrossEntropyLoss(label_smoothing=⟨0.9 → 0.1⟩)"),
-        _example(
-            "a constant",
-            data="SMOOTHING = ⟨0.8 → 0.1⟩",
-            criterion="nn.CrossEntropyLoss(label_smoothing=SMOOTHING)",
+    EXAMPLES = {
+        "a literal": _example(criterion="nn.CrossEntropyLoss(label_smoothing=⟨0.9 → 0.1⟩)"),
+        "a constant": _example(
+            data="SMOOTHING = ⟨0.8 → 0.1⟩", criterion="nn.CrossEntropyLoss(label_smoothing=SMOOTHING)"
         ),
-        _example("no smoothing: nothing to change", criterion="nn.CrossEntropyLoss()", mark="criterion = "),
-    )
+        "no smoothing: nothing to change": _example(criterion="nn.CrossEntropyLoss()", mark="criterion = "),
+    }

@@ -35,6 +35,18 @@ class _Move:
     draw: str = ""  # the call that would draw an order instead
 
 
+_example = partial(
+    example,
+    begin="""
+    rng = np.random.default_rng(0)
+    label = np.arange(24) % 2
+    table = (rng.normal(size=(24, 4)) + label[:, None]).astype(np.float32)""",
+    model="nn.Linear(4, 2)",
+    loop="for start in range(0, 24, 8)",
+    backward="nn.functional.cross_entropy(model(x[start : start + 8]), y[start : start + 8])",
+)
+
+
 class LabelsAlignment(Repair, code="R510", cures=("DAT-LABEL", "HYP-BATCH-IMPL"), explores=True):
     """Put inputs and labels into one and the same order.
 
@@ -63,6 +75,81 @@ class LabelsAlignment(Repair, code="R510", cures=("DAT-LABEL", "HYP-BATCH-IMPL")
                 _not_moved(inputs, targets[0]),
                 knob="label order",
             )
+
+    EXAMPLES = {
+        "rolled in the loop": _example(
+            begin="",
+            data="torch.manual_seed(0)\nx, y = torch.randn(24, 4), torch.arange(24) % 2",
+            loop="for rows in torch.randperm(24).split(4)",
+            backward="",
+            step="""
+                a, b = x[rows], y[rows]
+                - b = b.roll(1)
+                optimizer.zero_grad()
+                nn.functional.cross_entropy(model(a), b).backward()
+                optimizer.step()""",
+        ),
+        "both back to front": _example(
+            data="""
+                x, y = torch.from_numpy(table), torch.from_numpy(label)""",
+            backward="",
+            step="""
+                a, b = x[start : start + 8], y[start : start + 8]
+                optimizer.zero_grad()
+                ⟨nn.functional.cross_entropy(model(a.flip(0)), b.flip(0))⟩.backward()
+                optimizer.step()""",
+        ),
+        **{
+            f"labels of a batch in another order: {moved}": _example(
+                data="""
+                    x, y = torch.from_numpy(table), torch.from_numpy(label)""",
+                backward="",
+                step=f"""
+                    b = y[start : start + 8]
+                    optimizer.zero_grad()
+                    nn.functional.cross_entropy(model(x[start : start + 8]), ⟨{moved} → b⟩).backward()
+                    optimizer.step()""",
+            )
+            for moved in ("b.flip(0)", "torch.flip(b, (0,))", "b[torch.randperm(len(b))]")
+        },
+        "inputs shuffled alone, in place": _example(
+            data="""
+                - rng.shuffle(table)
+                + order = rng.permutation(len(table))
+                + table, label = table[order], label[order]
+                x, y = torch.from_numpy(table), torch.from_numpy(label)"""
+        ),
+        "both shuffled, each for itself": _example(
+            data="""
+                - np.random.shuffle(table)
+                - np.random.shuffle(label)
+                + order = np.random.permutation(len(table))
+                + table, label = table[order], label[order]
+                x, y = torch.from_numpy(table), torch.from_numpy(label)""",
+            mark="shuffle(label)",
+        ),
+        "two permutations": _example(
+            data="""
+                - x = torch.from_numpy(table)[torch.randperm(24)]
+                - y = torch.from_numpy(label)[torch.randperm(24)]
+                + order = torch.randperm(24)
+                + x = torch.from_numpy(table)[order]
+                + y = torch.from_numpy(label)[order]"""
+        ),
+        "only the inputs are indexed": _example(
+            data="""
+                x, y = torch.from_numpy(table), torch.from_numpy(label)
+                perm = torch.randperm(24)
+                x = x[perm]
+                + y = y[perm]"""
+        ),
+        "one order for both": _example(
+            data="""
+                x, y = torch.from_numpy(table), torch.from_numpy(label)
+                p = torch.randperm(24)
+                ⟨x, y = x[p], y[p]⟩"""
+        ),
+    }
 
 
 def _moves(case: Case, flow: Flow) -> list[_Move]:
@@ -203,99 +290,3 @@ def _moved(step: Step) -> ast.expr | None:
 
 def _is_number(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant | ast.UnaryOp | ast.Tuple | ast.List)
-
-
-_example = partial(
-    example,
-    begin="""
-    rng = np.random.default_rng(0)
-    label = np.arange(24) % 2
-    table = (rng.normal(size=(24, 4)) + label[:, None]).astype(np.float32)""",
-    model="nn.Linear(4, 2)",
-    loop="for start in range(0, 24, 8)",
-    backward="nn.functional.cross_entropy(model(x[start : start + 8]), y[start : start + 8])",
-)
-
-
-LabelsAlignment.EXAMPLES = (
-    _example(
-        "rolled in the loop",
-        begin="",
-        data="torch.manual_seed(0)\nx, y = torch.randn(24, 4), torch.arange(24) % 2",
-        loop="for rows in torch.randperm(24).split(4)",
-        backward="",
-        step="""
-            a, b = x[rows], y[rows]
-            - b = b.roll(1)
-            optimizer.zero_grad()
-            nn.functional.cross_entropy(model(a), b).backward()
-            optimizer.step()""",
-    ),
-    _example(
-        "both back to front",
-        data="""
-            x, y = torch.from_numpy(table), torch.from_numpy(label)""",
-        backward="",
-        step="""
-            a, b = x[start : start + 8], y[start : start + 8]
-            optimizer.zero_grad()
-            ⟨nn.functional.cross_entropy(model(a.flip(0)), b.flip(0))⟩.backward()
-            optimizer.step()""",
-    ),
-    *(
-        _example(
-            f"labels of a batch in another order: {moved}",
-            data="""
-                x, y = torch.from_numpy(table), torch.from_numpy(label)""",
-            backward="",
-            step=f"""
-                b = y[start : start + 8]
-                optimizer.zero_grad()
-                nn.functional.cross_entropy(model(x[start : start + 8]), ⟨{moved} → b⟩).backward()
-                optimizer.step()""",
-        )
-        for moved in ("b.flip(0)", "torch.flip(b, (0,))", "b[torch.randperm(len(b))]")
-    ),
-    _example(
-        "inputs shuffled alone, in place",
-        data="""
-            - rng.shuffle(table)
-            + order = rng.permutation(len(table))
-            + table, label = table[order], label[order]
-            x, y = torch.from_numpy(table), torch.from_numpy(label)""",
-    ),
-    _example(
-        "both shuffled, each for itself",
-        data="""
-            - np.random.shuffle(table)
-            - np.random.shuffle(label)
-            + order = np.random.permutation(len(table))
-            + table, label = table[order], label[order]
-            x, y = torch.from_numpy(table), torch.from_numpy(label)""",
-        mark="shuffle(label)",
-    ),
-    _example(
-        "two permutations",
-        data="""
-            - x = torch.from_numpy(table)[torch.randperm(24)]
-            - y = torch.from_numpy(label)[torch.randperm(24)]
-            + order = torch.randperm(24)
-            + x = torch.from_numpy(table)[order]
-            + y = torch.from_numpy(label)[order]""",
-    ),
-    _example(
-        "only the inputs are indexed",
-        data="""
-            x, y = torch.from_numpy(table), torch.from_numpy(label)
-            perm = torch.randperm(24)
-            x = x[perm]
-            + y = y[perm]""",
-    ),
-    _example(
-        "one order for both",
-        data="""
-            x, y = torch.from_numpy(table), torch.from_numpy(label)
-            p = torch.randperm(24)
-            ⟨x, y = x[p], y[p]⟩""",
-    ),
-)

@@ -152,28 +152,22 @@ class FitLayerSize(
             case, f"{layer.name} with a kernel of {size}", faces, knob=f"kernel of {layer.name}"
         )
 
-    EXAMPLES = (
-        _size_example(
-            "two layers that disagree",
-            model="nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(⟨16 → 8⟩, 1))",
+    EXAMPLES = {
+        "two layers that disagree": _size_example(
+            model="nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(⟨16 → 8⟩, 1))"
         ),
-        _size_example(
-            "the layer before",
-            model="nn.Sequential(nn.Linear(2, ⟨8 → 16⟩), nn.ReLU(), nn.Linear(16, 1))",
-            nth=1,
+        "the layer before": _size_example(
+            model="nn.Sequential(nn.Linear(2, ⟨8 → 16⟩), nn.ReLU(), nn.Linear(16, 1))", nth=1
         ),
-        _size_example(
-            "a flattened feature map, in the same form",
+        "a flattened feature map, in the same form": _size_example(
             model="nn.Sequential(nn.Conv2d(1, 6, 3), nn.Flatten(), nn.Linear(6 * ⟨5 * 5 → 4 * 4⟩, 1))",
             loss="nn.functional.mse_loss(model(torch.randn(4, 1, 6, 6)), torch.ones(4, 1))",
             cause="LYR-IN-SAMPLE",
         ),
-        _size_example(
-            "sizes that fit",
-            model="⟨nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))⟩",
-            raises=False,
+        "sizes that fit": _size_example(
+            model="⟨nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))⟩", raises=False
         ),
-    )
+    }
 
 
 _input_example = partial(
@@ -235,9 +229,8 @@ class FitLayerInput(
             return ()
         return (*wrap(called[0], called[1].args[0], "", ".flatten(1)"), *sized)
 
-    EXAMPLES = (
-        _input_example(
-            "a stack",
+    EXAMPLES = {
+        "a stack": _input_example(
             model="""
                 nn.Sequential(
                     nn.Conv2d(1, 2, 3),
@@ -246,26 +239,23 @@ class FitLayerInput(
                 )""",
             component="model.1",
         ),
-        _input_example(
-            "in forward, with the right size",
+        "in forward, with the right size": _input_example(
             layers="self.conv = nn.Conv2d(1, 2, 3)\nself.fc = nn.Linear(⟨50 → 32⟩, 1)",
             forward="x = self.conv(x)\nreturn self.fc⟨(x) → (x.flatten(1))⟩",
             cause="LYR-DIM-MISMATCH",
             component="model.fc",
         ),
-        _input_example(
-            "an axis is missing",
+        "an axis is missing": _input_example(
             layers="self.conv = ⟨nn.Conv2d(1, 2, 3)⟩\nself.fc = nn.Linear(32, 1)",
             forward="return self.fc(self.conv(⟨x → x.unsqueeze(1)⟩).flatten(1))",
             loss="nn.functional.mse_loss(model(torch.randn(4, 6, 6)), torch.ones(4, 1))",
             cause="LYR-IN-SHAPE",
             component="model.conv",
         ),
-        _input_example(
-            "another width",
+        "another width": _input_example(
             model="nn.Sequential(⟨nn.Linear(3, 1)⟩)",
             loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))",
             cause="LYR-IN-SHAPE",
             component="model.0",
         ),
-    )
+    }

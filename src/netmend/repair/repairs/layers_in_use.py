@@ -131,15 +131,13 @@ class LayerMadeOnce(Repair, code="R117", cures=("ARC-INIT-MULTI",)):
                 text = text.replace(source, str(width))
         return text
 
-    EXAMPLES = (
-        _made_example(
-            "called where it is made",
+    EXAMPLES = {
+        "called where it is made": _made_example(
             layers="self.head = nn.Linear(4, 1)\n+ self.linear = nn.Linear(2, 4)",
             forward="x = torch.relu(⟨nn.Linear(x.size(1), 4) → self.linear⟩(x))\nreturn self.head(x)",
             mark="torch.relu",
         ),
-        _made_example(
-            "with a name of its own",
+        "with a name of its own": _made_example(
             data="""
                 class Net(nn.Module):
                     def __init__(self, hidden=4):
@@ -155,16 +153,14 @@ class LayerMadeOnce(Repair, code="R117", cures=("ARC-INIT-MULTI",)):
             step="model(torch.ones(4, 2)).mean().backward()",
             mark="body = nn.Linear",
         ),
-        _made_example(
-            "made in __init__",
+        "made in __init__": _made_example(
             layers="⟨self.head = nn.Linear(2, 1)⟩",
             forward="return self.head(x)",
             optimizer="",
             backward="",
             step="model(torch.ones(4, 2)).mean().backward()",
         ),
-        _made_example(
-            "a property",
+        "a property": _made_example(
             data="""
                 class Net(nn.Module):
                     def __init__(self):
@@ -177,8 +173,7 @@ class LayerMadeOnce(Repair, code="R117", cures=("ARC-INIT-MULTI",)):
                         ⟨return self.last(self.first(x))⟩""",
             component="model.(Linear@train.py:18)",
         ),
-        _made_example(
-            "in a method that forward calls",
+        "in a method that forward calls": _made_example(
             data="""
                 class Net(nn.Module):
                     def __init__(self):
@@ -193,7 +188,7 @@ class LayerMadeOnce(Repair, code="R117", cures=("ARC-INIT-MULTI",)):
                         return self.block(h, 3)""",
             mark="layer = nn.Sequential",
         ),
-    )
+    }
 
 
 _connect_example = partial(
@@ -329,32 +324,28 @@ class ConnectPart(Repair, code="R307", cures=("ARC-NET-WRONG",), effort=BY_FACTS
         edits = (*wrap(file, call.args[0], f"{relu}(self.{attribute}(", "))"), *extra)
         yield from self.change(case, f"call {part.name}", edits, knob=f"use of {part.name}")
 
-    EXAMPLES = (
-        _connect_example(
-            "one of two branches is joined twice",
+    EXAMPLES = {
+        "one of two branches is joined twice": _connect_example(
             layers="self.a, self.b, self.c = nn.Linear(2, 4), nn.Linear(2, 4), nn.Linear(8, 1)",
             forward="""
                 u = self.a(x).relu()
                 ⟨v = self.b(x).relu()⟩
                 return self.c(torch.cat([u, ⟨u → v⟩], dim=1))""",
         ),
-        _connect_example(
-            "the value from before is passed on",
+        "the value from before is passed on": _connect_example(
             forward="""
                 h = self.a(x).relu()
                 ⟨g = self.b(h).relu()⟩
-                return self.c(⟨h → g⟩)""",
+                return self.c(⟨h → g⟩)"""
         ),
-        _connect_example(
-            "a result that nobody takes",
+        "a result that nobody takes": _connect_example(
             forward="""
                 h = self.a(x).relu()
                 ⟨ → h = ⟩self.b(h)
-                return self.c(h)""",
+                return self.c(h)"""
         ),
-        _connect_example(
-            "a layer that is never called",
-            forward="h = self.a(x).relu()\nreturn self.c(⟨h → torch.relu(self.b(h))⟩)",
+        "a layer that is never called": _connect_example(
+            forward="h = self.a(x).relu()\nreturn self.c(⟨h → torch.relu(self.b(h))⟩)"
         ),
-        _connect_example("everything is used", forward="⟨return self.c(self.b(self.a(x).relu()).relu())⟩"),
-    )
+        "everything is used": _connect_example(forward="⟨return self.c(self.b(self.a(x).relu()).relu())⟩"),
+    }

@@ -24,6 +24,13 @@ _VIEWS = ("view", "reshape")
 _CHANNELS = re.compile(r"expected input\[([\d, ]+)\] to have (\d+) channels")
 
 
+_image_example = partial(
+    example,
+    helpers="x, y = torch.randn(8, 9, 6), torch.arange(8) % 4",
+    backward="nn.functional.cross_entropy(model(x), y)",
+)
+
+
 class ImageLayout(
     Repair,
     code="R506",
@@ -90,6 +97,70 @@ class ImageLayout(
                 if call.args and isinstance(call.args[0], ast.expr):
                     edits = (*edits, *wrap(file, call.args[0], "", move))
         yield from self.change(case, "channels before height and width", edits, knob="input layout")
+
+    EXAMPLES = {
+        "time and features": _image_example(
+            data="torch.manual_seed(0)",
+            layers="self.conv = nn.Conv1d(6, 4, 3)",
+            forward="x = x.⟨view(len(x), 6, 9) → transpose(1, 2)⟩\nreturn self.conv(x).mean(-1)",
+        ),
+        "viewed again in another function": _image_example(
+            data="""
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.conv = nn.Conv1d(6, 4, 3)
+                    def forward(self, x):
+                        x = x.⟨view(len(x), 6, 9) → transpose(1, 2).contiguous()⟩
+                        return self.conv(x).mean(-1)
+                def rows(made):
+                    return made.view(len(made), -1)
+                torch.manual_seed(0)""",
+            model="Net()",
+            backward="nn.functional.cross_entropy(rows(model(x)), y)",
+        ),
+        "two views in one line": _image_example(
+            data="torch.manual_seed(0)",
+            layers="self.conv = nn.Conv1d(6, 4, 3)",
+            forward="""
+                n = len(x)
+                return self.conv(x.⟨view(n, 6, 9) → transpose(1, 2).contiguous()⟩).mean(-1).view(-1, 4)""",
+        ),
+        "a size that cannot be taken is no order of axes": _image_example(
+            data="torch.manual_seed(0)",
+            layers="self.conv = nn.Conv1d(6, 4, 3)",
+            forward="⟨x = x.view(len(x), 6, 10)⟩\nreturn self.conv(x).mean(-1)",
+            raises=True,
+        ),
+        "an array of pictures": _image_example(
+            data="""
+                torch.manual_seed(0)
+                images = np.random.rand(8, 10, 10, 3).astype(np.float32)
+                x, y = torch.from_numpy(images.⟨reshape(8, 3, 10, 10) → transpose(0, 3, 1, 2)⟩), torch.arange(8) % 4""",
+            model="nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(256, 4))",
+            helpers="",
+            cause="INP-LAYER-SHAPE",
+        ),
+        "refused by the convolution": _image_example(
+            data="""
+                torch.manual_seed(0)
+                images = np.random.rand(8, 10, 10, 3).astype(np.float32)
+                x, y = torch.from_numpy(images), torch.arange(8) % 4""",
+            model="nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(256, 4))",
+            helpers="",
+            backward="nn.functional.cross_entropy(model(⟨x → x.permute(0, 3, 1, 2)⟩), y)",
+            cause="INP-LAYER-SHAPE",
+            raises=True,
+        ),
+        "permuted already": _image_example(
+            data="""
+                torch.manual_seed(0)
+                images = np.random.rand(8, 10, 10, 3).astype(np.float32)
+                ⟨x, y = torch.from_numpy(images.transpose(0, 3, 1, 2))⟩, torch.arange(8) % 4""",
+            model="nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(256, 4))",
+            helpers="",
+        ),
+    }
 
 
 def _sizes(file: File, call: ast.Call) -> list[ast.expr]:
@@ -169,85 +240,6 @@ def _permuted(case: Case, file: File, call: ast.Call, order: tuple[int, ...]) ->
     return f"{text}.{moved}{'.contiguous()' if later else ''}"
 
 
-_image_example = partial(
-    example,
-    helpers="x, y = torch.randn(8, 9, 6), torch.arange(8) % 4",
-    backward="nn.functional.cross_entropy(model(x), y)",
-)
-
-
-ImageLayout.EXAMPLES = (
-    _image_example(
-        "time and features",
-        data="torch.manual_seed(0)",
-        layers="self.conv = nn.Conv1d(6, 4, 3)",
-        forward="x = x.⟨view(len(x), 6, 9) → transpose(1, 2)⟩\nreturn self.conv(x).mean(-1)",
-    ),
-    _image_example(
-        "viewed again in another function",
-        data="""
-            class Net(nn.Module):
-                def __init__(self):
-                    super().__init__()
-                    self.conv = nn.Conv1d(6, 4, 3)
-                def forward(self, x):
-                    x = x.⟨view(len(x), 6, 9) → transpose(1, 2).contiguous()⟩
-                    return self.conv(x).mean(-1)
-            def rows(made):
-                return made.view(len(made), -1)
-            torch.manual_seed(0)""",
-        model="Net()",
-        backward="nn.functional.cross_entropy(rows(model(x)), y)",
-    ),
-    _image_example(
-        "two views in one line",
-        data="torch.manual_seed(0)",
-        layers="self.conv = nn.Conv1d(6, 4, 3)",
-        forward="""
-            n = len(x)
-            return self.conv(x.⟨view(n, 6, 9) → transpose(1, 2).contiguous()⟩).mean(-1).view(-1, 4)""",
-    ),
-    _image_example(
-        "a size that cannot be taken is no order of axes",
-        data="torch.manual_seed(0)",
-        layers="self.conv = nn.Conv1d(6, 4, 3)",
-        forward="⟨x = x.view(len(x), 6, 10)⟩\nreturn self.conv(x).mean(-1)",
-        raises=True,
-    ),
-    _image_example(
-        "an array of pictures",
-        data="""
-            torch.manual_seed(0)
-            images = np.random.rand(8, 10, 10, 3).astype(np.float32)
-            x, y = torch.from_numpy(images.⟨reshape(8, 3, 10, 10) → transpose(0, 3, 1, 2)⟩), torch.arange(8) % 4""",
-        model="nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(256, 4))",
-        helpers="",
-        cause="INP-LAYER-SHAPE",
-    ),
-    _image_example(
-        "refused by the convolution",
-        data="""
-            torch.manual_seed(0)
-            images = np.random.rand(8, 10, 10, 3).astype(np.float32)
-            x, y = torch.from_numpy(images), torch.arange(8) % 4""",
-        model="nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(256, 4))",
-        helpers="",
-        backward="nn.functional.cross_entropy(model(⟨x → x.permute(0, 3, 1, 2)⟩), y)",
-        cause="INP-LAYER-SHAPE",
-        raises=True,
-    ),
-    _image_example(
-        "permuted already",
-        data="""
-            torch.manual_seed(0)
-            images = np.random.rand(8, 10, 10, 3).astype(np.float32)
-            ⟨x, y = torch.from_numpy(images.transpose(0, 3, 1, 2))⟩, torch.arange(8) % 4""",
-        model="nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(), nn.Linear(256, 4))",
-        helpers="",
-    ),
-)
-
-
 _ROWS = re.compile(r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)")
 _SIZE = re.compile(r"is invalid for input of size (\d+)")
 
@@ -305,9 +297,8 @@ class FlattenSize(Repair, code="R315", cures=("TSR-SHAPE",)):
                     return replace(found[0], value, str(size))
         return ()
 
-    EXAMPLES = (
-        _flatten_example(
-            "a number that does not divide",
+    EXAMPLES = {
+        "a number that does not divide": _flatten_example(
             layers="self.conv = nn.Conv2d(1, 2, 3)\nself.fc = nn.Linear(⟨2 * 5 * 5 → 32⟩, 3)",
             forward="""
                 x = self.conv(x)
@@ -316,8 +307,7 @@ class FlattenSize(Repair, code="R315", cures=("TSR-SHAPE",)):
             mark="x.view",
             raises=True,
         ),
-        _flatten_example(
-            "samples are torn apart",
+        "samples are torn apart": _flatten_example(
             layers="self.conv = nn.Conv2d(1, 2, 3)\nself.fc = nn.Linear(⟨16 → 32⟩, 3)",
             forward="""
                 x = self.conv(x)
@@ -326,15 +316,14 @@ class FlattenSize(Repair, code="R315", cures=("TSR-SHAPE",)):
             mark="x.reshape",
             raises=True,
         ),
-        _flatten_example(
-            "a size that fits",
+        "a size that fits": _flatten_example(
             layers="self.conv = nn.Conv2d(1, 2, 3)\nself.fc = nn.Linear(32, 3)",
             forward="""
                 x = self.conv(x)
                 x = ⟨x.view(-1, 32)⟩
                 return self.fc(x)""",
         ),
-    )
+    }
 
 
 def _per_sample(text: str, old: int | None, samples: int) -> int:

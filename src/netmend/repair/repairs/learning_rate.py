@@ -15,6 +15,12 @@ from netmend.testing.example import example
 from netmend.vocabulary import OptimizerFact
 from netmend.vocabulary.change import SHORT_SEARCH, Change
 
+_example = partial(
+    example,
+    model="nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))",
+    loss="nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))",
+)
+
 
 class LearningRate(
     Repair, code="R401", cures=("HYP-LR-HIGH", "HYP-LR-LOW"), effort=SHORT_SEARCH, explores=True
@@ -96,6 +102,116 @@ class LearningRate(
             rates = [good, *rates]
         return [rate for rate in rates if 1 / self.far <= rate / good <= self.far]
 
+    EXAMPLES = {
+        "a literal, far too high": _example(
+            data="torch.manual_seed(0)",
+            optimizer="torch.optim.Adam(model.parameters(), lr=⟨10 → 0.003⟩)  # too high",
+        ),
+        "the default of an option": _example(
+            imports="import argparse",
+            data="""
+                torch.manual_seed(0)
+                parser = argparse.ArgumentParser()
+                parser.add_argument("--lr", type=float, default=⟨1e-7 → 0.003⟩, help="rate")
+                args = parser.parse_args()""",
+            optimizer="⟨torch.optim.Adam(model.parameters(), args.lr)⟩",
+            cause="HYP-LR-LOW",
+        ),
+        "given on the command line": _example(
+            imports="import argparse",
+            data="""
+                torch.manual_seed(0)
+                parser = argparse.ArgumentParser()
+                parser.add_argument("--lr", type=float, default=0.1)
+                args = parser.parse_args()""",
+            optimizer="⟨torch.optim.Adam(model.parameters(), args.lr)⟩",
+            new="--lr 0.003",
+            cause="HYP-LR-LOW",
+            arguments=("--lr", "1e-6"),
+        ),
+        "groups of parameters keep their ratio": _example(
+            data="torch.manual_seed(0)\nLR = ⟨1.0 → 0.003⟩",
+            helpers='groups = [{"params": model[0].parameters(), "lr": LR * 0.1}, {"params": model[2].parameters()}]',
+            optimizer="⟨torch.optim.Adam(groups, lr=LR)⟩",
+        ),
+        "groups of parameters, each with its rate in a dictionary": _example(
+            data="""
+                torch.manual_seed(0)
+                rates = {"body": ⟨0.1, "head": 1.0 → 0.0003, "head": 0.003⟩}""",
+            model='nn.ModuleDict({"body": nn.Linear(100, 50), "head": nn.Linear(50, 1)})',
+            helpers='groups = [{"params": model[name].parameters(), "lr": rate} for name, rate in rates.items()]',
+            optimizer="⟨torch.optim.Adam(groups)⟩",
+            loss='nn.functional.mse_loss(model["head"](model["body"](torch.randn(8, 100))), torch.ones(8, 1))',
+        ),
+        "two optimisers: about as fast as the other one": example(
+            """
+                torch.manual_seed(0)
+                G, D = nn.Linear(8, 50), nn.Linear(50, 1)
+                opt_g = torch.optim.Adam(G.parameters(), lr=⟨1e-7 → 0.0002⟩)
+                opt_d = torch.optim.Adam(D.parameters(), lr=2e-4)
+                for step in range(3):
+                    for opt in (opt_d, opt_g):
+                        opt_g.zero_grad()
+                        opt_d.zero_grad()
+                        loss = nn.functional.mse_loss(D(G(torch.randn(8, 8))), torch.ones(8, 1))
+                        loss.backward()
+                        opt.step()""",
+            cause="HYP-LR-LOW",
+            component="opt_g",
+        ),
+        "a schedule that sets the rate itself": _example(
+            data="torch.manual_seed(0)",
+            optimizer="⟨torch.optim.Adam(model.parameters(), lr=0.001)⟩",
+            setup="scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=⟨5.0 → 0.003⟩, total_steps=6)",
+            loop="for step in range(6)",
+            after_step="scheduler.step()",
+        ),
+        "a text that is read as settings: the one place that gives this name this value": _example(
+            imports="import json",
+            data="""
+                torch.manual_seed(0)
+                settings = json.loads('''{"hidden": 50, "optimizer": {"lr": ⟨3.0 → 0.003⟩, "weight_decay": 0.0001}}''')""",
+            optimizer='⟨torch.optim.Adam(model.parameters(), **settings["optimizer"])⟩',
+        ),
+        "two such places: either may be meant": _example(
+            imports="import json",
+            data="""
+                torch.manual_seed(0)
+                settings = json.loads('''{"warm": {"lr": 3.0}, "optimizer": {"lr": 3.0}}''')""",
+            optimizer='⟨torch.optim.Adam(model.parameters(), **settings["optimizer"])⟩',
+        ),
+        "an update by hand": _example(
+            data="torch.manual_seed(0)\nrate = ⟨50.0 → 0.01⟩",
+            model="nn.Linear(20, 1)",
+            optimizer="",
+            loop="for step in range(6)",
+            loss="",
+            step="""
+                loss = nn.functional.mse_loss(model(torch.randn(8, 20)), torch.ones(8, 1))
+                model.zero_grad()
+                loss.backward()
+                with torch.no_grad():
+                    for p in model.parameters():
+                        ⟨p -= rate * p.grad⟩""",
+        ),
+        "settings that are unpacked": _example(
+            data='torch.manual_seed(0)\nsettings = {"lr": ⟨3.0 → 0.003⟩, "weight_decay": 1e-4}',
+            optimizer="⟨torch.optim.Adam(model.parameters(), **settings)⟩",
+        ),
+        "a rate that the program computes from the data in the loop": _example(
+            model="nn.Linear(2, 1)",
+            optimizer="",
+            loss="",
+            step="""
+                loss = nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))
+                loss.backward()
+                with torch.no_grad():
+                    for p in model.parameters():
+                        ⟨p -= loss.item() * p.grad⟩
+                        p.grad = None""",
+        ),
+    }
+
 
 def _beside(case: Case, optimizer: OptimizerFact | None, least: float) -> list[float]:
     """The rates of the program's other optimisers of the same kind: networks that play against each other go about as fast."""
@@ -104,133 +220,3 @@ def _beside(case: Case, optimizer: OptimizerFact | None, least: float) -> list[f
     others = (o for o in case.trace.optimizers if o.kind == optimizer.kind and o.name != optimizer.name)
     rates = [rate for other in others if (rate := present_rate(case, other)) is not None]
     return [rate for rate in rates if rate >= least]
-
-
-_example = partial(
-    example,
-    model="nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))",
-    loss="nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))",
-)
-
-
-LearningRate.EXAMPLES = (
-    _example(
-        "a literal, far too high",
-        data="torch.manual_seed(0)",
-        optimizer="torch.optim.Adam(model.parameters(), lr=⟨10 → 0.003⟩)  # too high",
-    ),
-    _example(
-        "the default of an option",
-        imports="import argparse",
-        data="""
-            torch.manual_seed(0)
-            parser = argparse.ArgumentParser()
-            parser.add_argument("--lr", type=float, default=⟨1e-7 → 0.003⟩, help="rate")
-            args = parser.parse_args()""",
-        optimizer="⟨torch.optim.Adam(model.parameters(), args.lr)⟩",
-        cause="HYP-LR-LOW",
-    ),
-    _example(
-        "given on the command line",
-        imports="import argparse",
-        data="""
-            torch.manual_seed(0)
-            parser = argparse.ArgumentParser()
-            parser.add_argument("--lr", type=float, default=0.1)
-            args = parser.parse_args()""",
-        optimizer="⟨torch.optim.Adam(model.parameters(), args.lr)⟩",
-        new="--lr 0.003",
-        cause="HYP-LR-LOW",
-        arguments=("--lr", "1e-6"),
-    ),
-    _example(
-        "groups of parameters keep their ratio",
-        data="torch.manual_seed(0)\nLR = ⟨1.0 → 0.003⟩",
-        helpers='groups = [{"params": model[0].parameters(), "lr": LR * 0.1}, {"params": model[2].parameters()}]',
-        optimizer="⟨torch.optim.Adam(groups, lr=LR)⟩",
-    ),
-    _example(
-        "groups of parameters, each with its rate in a dictionary",
-        data="""
-            torch.manual_seed(0)
-            rates = {"body": ⟨0.1, "head": 1.0 → 0.0003, "head": 0.003⟩}""",
-        model='nn.ModuleDict({"body": nn.Linear(100, 50), "head": nn.Linear(50, 1)})',
-        helpers='groups = [{"params": model[name].parameters(), "lr": rate} for name, rate in rates.items()]',
-        optimizer="⟨torch.optim.Adam(groups)⟩",
-        loss='nn.functional.mse_loss(model["head"](model["body"](torch.randn(8, 100))), torch.ones(8, 1))',
-    ),
-    example(
-        "two optimisers: about as fast as the other one",
-        """
-            torch.manual_seed(0)
-            G, D = nn.Linear(8, 50), nn.Linear(50, 1)
-            opt_g = torch.optim.Adam(G.parameters(), lr=⟨1e-7 → 0.0002⟩)
-            opt_d = torch.optim.Adam(D.parameters(), lr=2e-4)
-            for step in range(3):
-                for opt in (opt_d, opt_g):
-                    opt_g.zero_grad()
-                    opt_d.zero_grad()
-                    loss = nn.functional.mse_loss(D(G(torch.randn(8, 8))), torch.ones(8, 1))
-                    loss.backward()
-                    opt.step()""",
-        cause="HYP-LR-LOW",
-        component="opt_g",
-    ),
-    _example(
-        "a schedule that sets the rate itself",
-        data="torch.manual_seed(0)",
-        optimizer="⟨torch.optim.Adam(model.parameters(), lr=0.001)⟩",
-        setup="scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=⟨5.0 → 0.003⟩, total_steps=6)",
-        loop="for step in range(6)",
-        after_step="scheduler.step()",
-    ),
-    _example(
-        "a text that is read as settings: the one place that gives this name this value",
-        imports="import json",
-        data="""
-            torch.manual_seed(0)
-            settings = json.loads('''{"hidden": 50, "optimizer": {"lr": ⟨3.0 → 0.003⟩, "weight_decay": 0.0001}}''')""",
-        optimizer='⟨torch.optim.Adam(model.parameters(), **settings["optimizer"])⟩',
-    ),
-    _example(
-        "two such places: either may be meant",
-        imports="import json",
-        data="""
-            torch.manual_seed(0)
-            settings = json.loads('''{"warm": {"lr": 3.0}, "optimizer": {"lr": 3.0}}''')""",
-        optimizer='⟨torch.optim.Adam(model.parameters(), **settings["optimizer"])⟩',
-    ),
-    _example(
-        "an update by hand",
-        data="torch.manual_seed(0)\nrate = ⟨50.0 → 0.01⟩",
-        model="nn.Linear(20, 1)",
-        optimizer="",
-        loop="for step in range(6)",
-        loss="",
-        step="""
-            loss = nn.functional.mse_loss(model(torch.randn(8, 20)), torch.ones(8, 1))
-            model.zero_grad()
-            loss.backward()
-            with torch.no_grad():
-                for p in model.parameters():
-                    ⟨p -= rate * p.grad⟩""",
-    ),
-    _example(
-        "settings that are unpacked",
-        data='torch.manual_seed(0)\nsettings = {"lr": ⟨3.0 → 0.003⟩, "weight_decay": 1e-4}',
-        optimizer="⟨torch.optim.Adam(model.parameters(), **settings)⟩",
-    ),
-    _example(
-        "a rate that the program computes from the data in the loop",
-        model="nn.Linear(2, 1)",
-        optimizer="",
-        loss="",
-        step="""
-            loss = nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))
-            loss.backward()
-            with torch.no_grad():
-                for p in model.parameters():
-                    ⟨p -= loss.item() * p.grad⟩
-                    p.grad = None""",
-    ),
-)

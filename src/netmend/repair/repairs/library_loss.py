@@ -120,9 +120,8 @@ class LibraryLoss(
         origin = " ".join(_origins(found))
         return text if "float" in origin or "eye" in origin else f"{text}.float()"
 
-    EXAMPLES = (
-        example(
-            "squared differences of probabilities",
+    EXAMPLES = {
+        "squared differences of probabilities": example(
             model="nn.Sequential(nn.Linear(4, 3)⟨, nn.Softmax(dim=1) → ⟩)",
             outputs="""
                 x, y = torch.randn(6, 4), torch.tensor([0, 1, 2, 2, 1, 0])
@@ -130,8 +129,7 @@ class LibraryLoss(
             loss="⟨((probs - hot) ** 2).sum(1).mean() → F.cross_entropy(probs, hot)⟩",
             mark="loss = ",
         ),
-        example(
-            "a function of the script, given scores instead of probabilities",
+        "a function of the script, given scores instead of probabilities": example(
             model="nn.Linear(4, 3)",
             helpers="""
                 def crossentropy(p, labels):
@@ -141,13 +139,12 @@ class LibraryLoss(
             mark="torch.log(p)",
             cause="LYR-SOFTMAX-MISSING",
         ),
-        example(
-            "real targets keep their squared differences",
+        "real targets keep their squared differences": example(
             model="nn.Linear(4, 1)",
             loss="(model(torch.randn(6, 4)) - torch.randn(6, 1)).pow(2).mean()",
             mark="loss = ",
         ),
-    )
+    }
 
 
 def _unguarded(file: File, prediction: ast.expr) -> tuple[ast.expr, FileEdits]:

@@ -134,21 +134,18 @@ class ClassWeights(Repair, code="R211", cures=("DAT-IMBALANCE",), effort=BY_FACT
         )
         return given[1] if len(given) > 1 and given[1] >= seen else seen
 
-    EXAMPLES = (
-        _classes_example(
-            "several classes",
+    EXAMPLES = {
+        "several classes": _classes_example(
             criterion="nn.CrossEntropyLoss(⟨ → weight=torch.tensor([0.667, 2.0])⟩)",
             loss="criterion(model(torch.randn(4, 2)), torch.tensor([0, 0, 0, 1]))",
         ),
-        _classes_example(
-            "yes or no, the milder form",
+        "yes or no, the milder form": _classes_example(
             model="nn.Linear(2, 1)",
             setup="y = torch.tensor([[0.0], [0.0], [0.0], [0.0], [1.0]])",
             loss="F.binary_cross_entropy_with_logits(model(torch.randn(5, 2)), ⟨y → y, pos_weight=torch.tensor(2.0)⟩)",
             nth=1,
         ),
-        example(
-            "a loss on probabilities: the samples are drawn evenly",
+        "a loss on probabilities: the samples are drawn evenly": example(
             """
                 import torch
                 from torch import nn
@@ -166,20 +163,18 @@ class ClassWeights(Repair, code="R211", cures=("DAT-IMBALANCE",), effort=BY_FACT
                     optimizer.step()""",
             mark="nn.BCELoss",
         ),
-        _classes_example(
-            "classes that are about equally frequent",
+        "classes that are about equally frequent": _classes_example(
             criterion="⟨nn.CrossEntropyLoss()⟩",
             loss="criterion(model(torch.randn(4, 2)), torch.tensor([0, 0, 1, 1]))",
         ),
-        _classes_example(
-            "a loss on probabilities, and no loader",
+        "a loss on probabilities, and no loader": _classes_example(
             imports="import torch.nn.functional as F",
             data="x, y = torch.randn(8, 2), torch.tensor([[0.0]] * 6 + [[1.0]] * 2)",
             model="nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())",
             criterion="⟨nn.BCELoss()⟩",
             loss="⟨criterion(model(x), y) → F.binary_cross_entropy(model(x), y, weight=1 + 2.0 * y)⟩",
         ),
-    )
+    }
 
 
 def _written(number: float) -> str:
@@ -303,18 +298,15 @@ class Regularisation(
         if len(found) == 1:
             yield from self.change(case, "no penalty on the weights", found[0].removal, knob=knob)
 
-    EXAMPLES = (
-        _penalty_example(
-            "a weight decay of one",
-            optimizer="torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=⟨1.0 → 0.0001⟩)",
+    EXAMPLES = {
+        "a weight decay of one": _penalty_example(
+            optimizer="torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=⟨1.0 → 0.0001⟩)"
         ),
-        _penalty_example(
-            "a penalty in the loss",
+        "a penalty in the loss": _penalty_example(
             data="STRENGTH = ⟨0.5 → 0.0001⟩",
             loss="model(torch.randn(8, 2)).pow(2).mean() + STRENGTH * sum(p.abs().sum() for p in model.parameters())",
         ),
-        _penalty_example(
-            "a penalty that is added up, with the number where it is used",
+        "a penalty that is added up, with the number where it is used": _penalty_example(
             setup="""
                 def size(model):
                     total = 0.0
@@ -324,26 +316,23 @@ class Regularisation(
             outputs="fit = model(torch.randn(8, 2)).pow(2).mean()",
             loss="fit + ⟨10 → 0.0001⟩ * size(model)",
         ),
-        _penalty_example(
-            "nothing against overfitting",
+        "nothing against overfitting": _penalty_example(
             optimizer="torch.optim.Adam(model.parameters(), lr=⟨0.1 → 0.1, weight_decay=1e-4⟩)",
             cause="LOS-REG-MISSING",
         ),
-        _penalty_example(
-            "there is no penalty", optimizer="torch.optim.Adam(model.parameters(), lr=0.1)", mark="loss = "
+        "there is no penalty": _penalty_example(
+            optimizer="torch.optim.Adam(model.parameters(), lr=0.1)", mark="loss = "
         ),
-        _penalty_example(
-            "a penalty of single layers, by a function",
+        "a penalty of single layers, by a function": _penalty_example(
             model="nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))",
             helpers="def size(layer):\n    return layer.weight.abs().sum()",
             after_loss="loss += ⟨0.5 → 0.0001⟩ * size(model[0])",
         ),
-        _penalty_example(
-            "a penalty without a factor is taken out of the sum",
+        "a penalty without a factor is taken out of the sum": _penalty_example(
             outputs="""
                 fit = model(torch.randn(8, 2)).pow(2).mean()
                 size = model.weight.norm(2) + model.bias.norm(2)""",
             loss="⟨fit + size → fit⟩",
             nth=1,
         ),
-    )
+    }

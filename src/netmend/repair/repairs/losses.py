@@ -144,9 +144,8 @@ class LossForTask(Repair, code="R202", cures=("LOS-SELECT", "ACT-OUT-WRONG"), ef
                 edits = (*edits, *wrap(file, pair[1], before, after))
         yield from self.change(case, f"targets as {criterion.kind} expects them", once(edits), knob="targets")
 
-    EXAMPLES = (
-        example(
-            "class ids as values: width, axes, loss, target and reading change together",
+    EXAMPLES = {
+        "class ids as values: width, axes, loss, target and reading change together": example(
             layers="self.fc = nn.Linear(2, ⟨1 → 3⟩)",
             forward="return self.fc(x)⟨.squeeze(1) → ⟩",
             criterion="nn.⟨MSELoss → CrossEntropyLoss⟩()",
@@ -158,24 +157,20 @@ class LossForTask(Repair, code="R202", cures=("LOS-SELECT", "ACT-OUT-WRONG"), ef
             loss="loss_of(torch.randn(6, 2), torch.tensor([0, 1, 2, 2, 1, 0]))",
             mark="nn.MSELoss",
         ),
-        example(
-            "one class of several, each asked by itself",
+        "one class of several, each asked by itself": example(
             model="nn.Linear(2, 3)",
             criterion="nn.⟨BCEWithLogitsLoss → CrossEntropyLoss⟩()",
             loss="criterion(model(torch.randn(3, 2)), torch.eye(3))",
         ),
-        example(
-            "several labels per sample",
+        "several labels per sample": example(
             model="nn.Linear(2, 3)",
             setup="y = torch.tensor([[1.0, 1, 0], [0, 1, 1], [1, 0, 1]])",
             loss="F.⟨cross_entropy → binary_cross_entropy_with_logits⟩(model(torch.randn(3, 2)), y)",
         ),
-        example(
-            "real targets in a squared error",
-            criterion="⟨nn.MSELoss()⟩",
-            loss="criterion(model(torch.randn(8, 2)), torch.randn(8, 1))",
+        "real targets in a squared error": example(
+            criterion="⟨nn.MSELoss()⟩", loss="criterion(model(torch.randn(8, 2)), torch.randn(8, 1))"
         ),
-    )
+    }
 
 
 def _is_yes_no(target: OperandFact) -> bool:
@@ -296,14 +291,12 @@ class LossReductionAndSign(
                 right.append(term)
         return once((*hinges, *all_turned(wrong, right)))
 
-    EXAMPLES = (
-        example(
-            "a loss that is summed",
+    EXAMPLES = {
+        "a loss that is summed": example(
             criterion='nn.MSELoss(⟨reduction="sum" → ⟩)',
             loss="criterion(model(torch.randn(8, 2)), torch.randn(8, 1))",
         ),
-        example(
-            "an own formula that is summed, in a module of its own",
+        "an own formula that is summed, in a module of its own": example(
             data="""
                 class Squared(nn.Module):
                     def forward(self, out, y):
@@ -314,33 +307,28 @@ class LossReductionAndSign(
             mark="criterion = ",
             cause="HYP-LR-HIGH",
         ),
-        example(
-            "a minus too many",
-            criterion="nn.MSELoss()",
-            loss="⟨- → ⟩criterion(model(torch.randn(8, 2)), torch.randn(8, 1))",
+        "a minus too many": example(
+            criterion="nn.MSELoss()", loss="⟨- → ⟩criterion(model(torch.randn(8, 2)), torch.randn(8, 1))"
         ),
-        example(
-            "a hinge the wrong way round",
+        "a hinge the wrong way round": example(
             helpers="""
                 def hinge(score, target):
                     return torch.clamp(1 ⟨+ → -⟩ score * target, min=0).mean()""",
             loss="hinge(model(torch.randn(8, 2)), torch.ones(8, 1))",
             fault=False,
         ),
-        example(
-            "the scale of a likelihood",
+        "the scale of a likelihood": example(
             model="nn.Linear(2, 2)",
             optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
             outputs="mean, spread = model(torch.randn(8, 2)).unbind(1)",
             loss="((torch.randn(8) - mean) ** 2 / spread.exp() ⟨- → +⟩ spread).mean()",
         ),
-        example(
-            "nothing to turn",
+        "nothing to turn": example(
             outputs="p, y = torch.sigmoid(model(torch.randn(8, 2))), torch.ones(8, 1)",
             loss="-(y * torch.log(p) + (1 - y) * torch.log(1 - p)).mean()",
             mark="loss = ",
         ),
-    )
+    }
 
 
 def _over_everything(term: Term, call: ast.Call) -> bool:

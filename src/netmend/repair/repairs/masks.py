@@ -54,25 +54,22 @@ class TurnMask(Repair, code="R216", cures=("INP-MASK-MISSING", "TOK-CAUSAL-MISSI
                 yield from self.change(case, title, edits, knob=f"mask at line {node.lineno}")
                 return
 
-    EXAMPLES = (
-        _turn_example(
-            "True at the tokens",
+    EXAMPLES = {
+        "True at the tokens": _turn_example(
             forward="""
                 h = self.embed(x)
                 scores = h @ h.transpose(1, 2)
                 hidden = (x ⟨! → =⟩= 9)[:, None, :]
-                return self.out(scores.masked_fill(hidden, float("-inf")).softmax(-1) @ h)""",
+                return self.out(scores.masked_fill(hidden, float("-inf")).softmax(-1) @ h)"""
         ),
-        _turn_example(
-            "the diagonal, too",
+        "the diagonal, too": _turn_example(
             forward="""
                 h = self.embed(x)
                 scores = h @ h.transpose(1, 2)
                 hidden = torch.ones(6, 6, dtype=torch.bool).triu(⟨ → 1⟩)
-                return self.out(scores.masked_fill(hidden, float("-inf")).softmax(-1) @ h)""",
+                return self.out(scores.masked_fill(hidden, float("-inf")).softmax(-1) @ h)"""
         ),
-        _turn_example(
-            "too far above the diagonal",
+        "too far above the diagonal": _turn_example(
             forward="""
                 h = self.embed(x)
                 scores = h @ h.transpose(1, 2)
@@ -80,15 +77,14 @@ class TurnMask(Repair, code="R216", cures=("INP-MASK-MISSING", "TOK-CAUSAL-MISSI
                 return self.out(scores.masked_fill(hidden, float("-inf")).softmax(-1) @ h)""",
             cause="TOK-CAUSAL-MISSING",
         ),
-        _turn_example(
-            "padding",
+        "padding": _turn_example(
             forward="""
                 h = self.embed(x)
                 scores = h @ h.transpose(1, 2)
                 hidden = (x == 0)[:, None, :]
-                return self.out(scores.masked_fill(hidden, float("-inf")).softmax(-1) @ h)""",
+                return self.out(scores.masked_fill(hidden, float("-inf")).softmax(-1) @ h)"""
         ),
-    )
+    }
 
 
 def hides_whole_rows(case: Case) -> bool | None:
@@ -268,9 +264,8 @@ class MaskPadding(Repair, code="R210", cures=("INP-MASK-MISSING",), effort=BY_FA
                         edits = (*edits, *add_argument(file, use.user, text))
         return once(edits)
 
-    EXAMPLES = (
-        _padding_example(
-            "a loss over all tokens; the padding has a name",
+    EXAMPLES = {
+        "a loss over all tokens; the padding has a name": _padding_example(
             data="""
                 PAD = 0
                 class Tagger(nn.Module):
@@ -284,8 +279,7 @@ class MaskPadding(Repair, code="R210", cures=("INP-MASK-MISSING",), effort=BY_FA
             setup="ids = torch.tensor([[1, 2, 0, 0], [3, 0, 0, 0]])",
             loss="criterion(model(ids).view(-1, 3), torch.tensor([1, 2, 0, 0, 1, 0, 0, 0]))",
         ),
-        _padding_example(
-            "padding that is a class as well",
+        "padding that is a class as well": _padding_example(
             imports="from torch.nn.utils.rnn import pad_sequence",
             data="""
                 class Tagger(nn.Module):
@@ -301,8 +295,7 @@ class MaskPadding(Repair, code="R210", cures=("INP-MASK-MISSING",), effort=BY_FA
             outputs="x, y = pad_sequence(words, batch_first=True), pad_sequence(tags, batch_first=⟨True → True, padding_value=-100⟩)",
             loss="criterion(model(x).view(-1, 3), y.view(-1))",
         ),
-        _padding_example(
-            "a mean over the words",
+        "a mean over the words": _padding_example(
             data="""
                 class Net(nn.Module):
                     def __init__(self):
@@ -317,13 +310,12 @@ class MaskPadding(Repair, code="R210", cures=("INP-MASK-MISSING",), effort=BY_FA
             outputs="ids = torch.randint(1, 9, (8, 6)) * (torch.arange(6) < torch.randint(1, 4, (8, 1)))",
             loss="criterion(model(ids), torch.randint(0, 2, (8,)))",
         ),
-        _padding_example(
-            "classes of whole samples",
+        "classes of whole samples": _padding_example(
             model="nn.Linear(2, 3)",
             criterion="⟨nn.CrossEntropyLoss()⟩",
             loss="criterion(model(torch.randn(4, 2)), torch.tensor([0, 0, 1, 2]))",
         ),
-    )
+    }
 
 
 def _named(case: Case, file: File, label: int) -> str:

@@ -198,9 +198,8 @@ class MiniBatches(
                 needed |= names_in(statement.value)
         return found
 
-    EXAMPLES = (
-        _example(
-            "all samples at once",
+    EXAMPLES = {
+        "all samples at once": _example(
             setup="x, y = torch.randn(4000, 3), torch.randn(4000, 1)",
             loop="⟨for epoch in range(5)⟩",
             step="""
@@ -216,9 +215,7 @@ class MiniBatches(
                 +     optimizer.step()
                 print(loss.item())""",
         ),
-        example(
-            "the answers are used afterwards",
-            """
+        "the answers are used afterwards": example("""
                 class Trainer:
                     def __init__(self, x, y):
                         self.x, self.y, self.model = x, y, nn.Linear(3, 2)
@@ -239,10 +236,8 @@ class MiniBatches(
                         return (scores.argmax(1) == self.y).float().mean().item()
                 trainer = Trainer(torch.randn(4000, 3), torch.randint(0, 2, (4000,)))
                 ⟨for epoch in range(5)⟩:
-                    print(trainer.epoch())""",
-        ),
-        _example(
-            "a loss written out",
+                    print(trainer.epoch())"""),
+        "a loss written out": _example(
             setup="x, y, share = torch.randn(1600, 3), torch.randn(1600, 1), 0.5",
             loop="⟨for epoch in range(5)⟩",
             step="""
@@ -258,13 +253,12 @@ class MiniBatches(
                 +     loss.backward()
                 +     optimizer.step()""",
         ),
-        _example(
-            "data that is made anew for each step",
+        "data that is made anew for each step": _example(
             loop="⟨for epoch in range(5)⟩",
             outputs="x = torch.randn(500, 3)",
             loss="nn.functional.mse_loss(model(x), x.sum(1, keepdim=True))",
         ),
-    )
+    }
 
 
 def _whole(value: ast.expr) -> ast.expr | None:

@@ -136,9 +136,8 @@ class CallBackward(Repair, code="R102", cures=("LOOP-BACKWARD",)):
         text = f"loss = {made.file.source(made.call)}\n{self._text(case, step, 'loss')}"
         return (*insert_before(made.file, made.statement, text), *replace(made.file, made.call, "loss"))
 
-    EXAMPLES = (
-        _backward_example(
-            "missing before the step",
+    EXAMPLES = {
+        "missing before the step": _backward_example(
             setup="criterion = nn.MSELoss()",
             step="""
                 optimizer.zero_grad()
@@ -147,8 +146,7 @@ class CallBackward(Repair, code="R102", cures=("LOOP-BACKWARD",)):
                 nn.utils.clip_grad_norm_(model.parameters(), 1.0)
                 ⟨optimizer.step()⟩""",
         ),
-        _backward_example(
-            "a sum of two, computed in another function",
+        "a sum of two, computed in another function": _backward_example(
             setup="""
                 def objective(net):
                     error = nn.functional.mse_loss(net(torch.ones(4, 2)), torch.ones(4, 1))
@@ -164,8 +162,7 @@ class CallBackward(Repair, code="R102", cures=("LOOP-BACKWARD",)):
                 fit(model, optimizer)""",
             loop="for step in range(3)",
         ),
-        _backward_example(
-            "written by hand",
+        "written by hand": _backward_example(
             step="""
                 optimizer.zero_grad()
                 out = model(torch.ones(4, 2))
@@ -173,10 +170,9 @@ class CallBackward(Repair, code="R102", cures=("LOOP-BACKWARD",)):
                 loss = (difference ** 2).mean()
                 + loss.backward()
                 if step >= 0:
-                    ⟨optimizer.step()⟩""",
+                    ⟨optimizer.step()⟩"""
         ),
-        _backward_example(
-            "never kept",
+        "never kept": _backward_example(
             setup="total = 0.0",
             step="""
                 optimizer.zero_grad()
@@ -185,8 +181,8 @@ class CallBackward(Repair, code="R102", cures=("LOOP-BACKWARD",)):
                 + total += loss.item()
                 ⟨optimizer.step()⟩""",
         ),
-        _backward_example("it is called", loss="model(torch.ones(4, 2)).mean()", mark="optimizer.step"),
-    )
+        "it is called": _backward_example(loss="model(torch.ones(4, 2)).mean()", mark="optimizer.step"),
+    }
 
 
 def _leaves_graph(value: ast.expr) -> bool:
@@ -287,9 +283,8 @@ class CallStep(Repair, code="R103", cures=("LOOP-STEP",)):
                     return spot(case.code, call.site)
         return None
 
-    EXAMPLES = (
-        _step_example(
-            "missing, behind the clipping",
+    EXAMPLES = {
+        "missing, behind the clipping": _step_example(
             loop="for step in range(9)",
             step="""
                 optimizer.zero_grad()
@@ -297,8 +292,7 @@ class CallStep(Repair, code="R103", cures=("LOOP-STEP",)):
                 nn.utils.clip_grad_norm_(model.parameters(), 1.0)
                 + optimizer.step()""",
         ),
-        _step_example(
-            "missing before the gradients are cleared, in a function of its own",
+        "missing before the gradients are cleared, in a function of its own": _step_example(
             setup="""
                 def train(net, opt):
                     for step in range(9):
@@ -310,8 +304,7 @@ class CallStep(Repair, code="R103", cures=("LOOP-STEP",)):
             loop="for step in range(3)",
             component="opt",
         ),
-        _step_example(
-            "missing, the optimiser has another name in the function",
+        "missing, the optimiser has another name in the function": _step_example(
             setup="""
                 def train(net, trainer):
                     for step in range(9):
@@ -323,8 +316,7 @@ class CallStep(Repair, code="R103", cures=("LOOP-STEP",)):
             loop="for step in range(3)",
             component="trainer",
         ),
-        _step_example(
-            "before the backward pass",
+        "before the backward pass": _step_example(
             step="""
                 optimizer.zero_grad()
                 loss = model(torch.ones(4, 2)).square().mean()
@@ -334,8 +326,7 @@ class CallStep(Repair, code="R103", cures=("LOOP-STEP",)):
                 print("done")""",
             raises=True,
         ),
-        _step_example(
-            "cleared between backward and step",
+        "cleared between backward and step": _step_example(
             step="""
                 loss = model(torch.ones(4, 2)).square().mean()
                 + optimizer.zero_grad()
@@ -344,5 +335,5 @@ class CallStep(Repair, code="R103", cures=("LOOP-STEP",)):
                 optimizer.step()""",
             mark="zero_grad",
         ),
-        _step_example("nothing is wrong", loss="model(torch.ones(4, 2)).square().mean()", mark="backward"),
-    )
+        "nothing is wrong": _step_example(loss="model(torch.ones(4, 2)).square().mean()", mark="backward"),
+    }

@@ -154,9 +154,8 @@ class ModelMadeOnce(Repair, code="R116", cures=("ARC-INIT-MULTI",), explores=Tru
             *add_argument(file, calls[0][1], listed),
         )
 
-    EXAMPLES = (
-        example(
-            "in the loop over epochs",
+    EXAMPLES = {
+        "in the loop over epochs": example(
             """
                 import torch
                 from torch import nn
@@ -171,8 +170,7 @@ class ModelMadeOnce(Repair, code="R116", cures=("ARC-INIT-MULTI",), explores=Tru
                         optimizer.step()""",
             mark="nn.Linear",
         ),
-        example(
-            "with a size that is set above it",
+        "with a size that is set above it": example(
             """
                 import torch
                 from torch import nn
@@ -189,9 +187,7 @@ class ModelMadeOnce(Repair, code="R116", cures=("ARC-INIT-MULTI",), explores=Tru
                         optimizer.step()""",
             mark="nn.Linear",
         ),
-        example(
-            "with a size that changes from round to round",
-            """
+        "with a size that changes from round to round": example("""
                 for epoch in range(3):
                     width = 2 + 0 * epoch
                     model = ⟨nn.Linear(width, 1)⟩
@@ -199,10 +195,8 @@ class ModelMadeOnce(Repair, code="R116", cures=("ARC-INIT-MULTI",), explores=Tru
                     for step in range(3):
                         optimizer.zero_grad()
                         model(torch.ones(4, 2)).mean().backward()
-                        optimizer.step()""",
-        ),
-        example(
-            "made again, while the optimiser holds the first one",
+                        optimizer.step()"""),
+        "made again, while the optimiser holds the first one": example(
             optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
             loop="for epoch in range(3)",
             step="""
@@ -212,8 +206,7 @@ class ModelMadeOnce(Repair, code="R116", cures=("ARC-INIT-MULTI",), explores=Tru
                     model(torch.ones(4, 2)).mean().backward()
                     optimizer.step()""",
         ),
-        example(
-            "in a function for one epoch",
+        "in a function for one epoch": example(
             """
                 - def train(x):
                     - model = nn.Linear(2, 1)
@@ -229,19 +222,15 @@ class ModelMadeOnce(Repair, code="R116", cures=("ARC-INIT-MULTI",), explores=Tru
                     train⟨(torch.ones(4, 2)) → (torch.ones(4, 2), model, optimizer)⟩""",
             mark="nn.Linear",
         ),
-        example(
-            "another width in each round",
-            """
+        "another width in each round": example("""
                 for width in (2, 3, 4):
                     model = ⟨nn.Sequential(nn.Linear(2, width), nn.Linear(width, 1))⟩
                     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
                     for step in range(3):
                         optimizer.zero_grad()
                         model(torch.ones(4, 2)).mean().backward()
-                        optimizer.step()""",
-        ),
-        example(
-            "an optimiser made in a function that takes one step",
+                        optimizer.step()"""),
+        "an optimiser made in a function that takes one step": example(
             """
                 def update⟨(model, x, lr): → (model, x, lr, optimizer):⟩
                     - optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
@@ -254,9 +243,7 @@ class ModelMadeOnce(Repair, code="R116", cures=("ARC-INIT-MULTI",), explores=Tru
                     update⟨(model, torch.ones(4, 2), 0.01) → (model, torch.ones(4, 2), 0.01, optimizer)⟩""",
             mark="optimizer = ",
         ),
-        example(
-            "a method that sets up, called for every epoch",
-            """
+        "a method that sets up, called for every epoch": example("""
                 class Runner:
                     def __init__(self):
                         self.lr = 0.01
@@ -272,9 +259,8 @@ class ModelMadeOnce(Repair, code="R116", cures=("ARC-INIT-MULTI",), explores=Tru
                             self.optimizer.step()
                 runner = Runner()
                 for epoch in range(3):
-                    runner.epoch()""",
-        ),
-    )
+                    runner.epoch()"""),
+    }
 
 
 def _sizes_for(file: File, moved: list[ast.stmt], loop: Loop) -> list[ast.stmt]:

@@ -46,9 +46,8 @@ class TrainingMode(Repair, code="R104", cures=("LOOP-MODE-TRAIN",)):
             knob=f"{model} mode",
         )
 
-    EXAMPLES = (
-        example(
-            "called before the loop over epochs: moved",
+    EXAMPLES = {
+        "called before the loop over epochs: moved": example(
             """
                 model = nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))
                 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
@@ -65,8 +64,7 @@ class TrainingMode(Repair, code="R104", cures=("LOOP-MODE-TRAIN",)):
             mark="batch in",
             component="model",
         ),
-        _training_example(
-            "an epoch in a function",
+        "an epoch in a function": _training_example(
             setup='''
                 def train_epoch(net, opt):
                     """One pass."""
@@ -85,8 +83,7 @@ class TrainingMode(Repair, code="R104", cures=("LOOP-MODE-TRAIN",)):
             step="train_epoch(model, optimizer)\nevaluate(model)",
             component="net",
         ),
-        _training_example(
-            "the whole data at once",
+        "the whole data at once": _training_example(
             loop="for epoch in range(6)",
             step="""
                 + model.train()
@@ -98,16 +95,15 @@ class TrainingMode(Repair, code="R104", cures=("LOOP-MODE-TRAIN",)):
                 with torch.no_grad():
                     model(torch.ones(4, 2))""",
         ),
-        _training_example(
-            "eval where train belongs",
+        "eval where train belongs": _training_example(
             step="""
                 model.⟨eval → train⟩()
                 for ⟨batch in range(3)⟩:
                     optimizer.zero_grad()
                     model(torch.ones(4, 2)).mean().backward()
-                    optimizer.step()""",
+                    optimizer.step()"""
         ),
-    )
+    }
 
 
 _evaluation_example = partial(
@@ -203,9 +199,8 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
             text = f"bool({text})"
         return insert_before(file, place, f"{name}.train({text})")
 
-    EXAMPLES = (
-        _evaluation_example(
-            "a function for the evaluation",
+    EXAMPLES = {
+        "a function for the evaluation": _evaluation_example(
             setup="""
                 def train(net):
                     net.train()
@@ -223,8 +218,7 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
             step="train(model)\nevaluate(model)",
             component="net",
         ),
-        example(
-            "within the loop over epochs, in training mode from the start",
+        "within the loop over epochs, in training mode from the start": example(
             """
                 model = nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))
                 optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
@@ -240,8 +234,7 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
             mark="with torch.no_grad",
             component="model",
         ),
-        _evaluation_example(
-            "between batches",
+        "between batches": _evaluation_example(
             loop="for batch in range(6)",
             after_step="""
                 if batch % 2:
@@ -252,8 +245,7 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
             backward="model(torch.ones(4, 2)).mean()",
             component="model",
         ),
-        _evaluation_example(
-            "after training, once",
+        "after training, once": _evaluation_example(
             loop="for batch in range(6)",
             backward="model(torch.ones(4, 2)).mean()",
             after_epoch="+ model.eval()",
@@ -263,8 +255,7 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
                         model(torch.zeros(4, 2))""",
             component="model",
         ),
-        _evaluation_example(
-            "one function for both",
+        "one function for both": _evaluation_example(
             setup="""
                 def run(net, opt=None):
                     + net.train(opt is not None)
@@ -280,8 +271,7 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
             step="run(model, optimizer)\nrun(model)",
             component="net",
         ),
-        _evaluation_example(
-            "the other mode was meant",
+        "the other mode was meant": _evaluation_example(
             setup="""
                 def train(net):
                     net.train()
@@ -295,8 +285,7 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
             step="train(model)\npredict(model)",
             component="net",
         ),
-        _evaluation_example(
-            "a line that calls no model",
+        "a line that calls no model": _evaluation_example(
             optimizer="⟨torch.optim.SGD(model.parameters(), lr=0.01)⟩",
             setup="""
                 def train(net):
@@ -309,7 +298,7 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
             loop="for step in range(3)",
             component="net",
         ),
-    )
+    }
 
 
 def _is_at(call: Spot, line: int) -> bool:

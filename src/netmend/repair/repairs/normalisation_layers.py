@@ -99,9 +99,8 @@ class Normalisation(
             for node in inside(file.tree, ast.Attribute)
         )
 
-    EXAMPLES = (
-        _layers_example(
-            "a list that a loop fills",
+    EXAMPLES = {
+        "a list that a loop fills": _layers_example(
             data="""
                 def make(width=8):
                     layers = [nn.Linear(2, width), nn.⟨ReLU → BatchNorm1d(width), nn.ReLU⟩()]
@@ -112,8 +111,7 @@ class Normalisation(
             mark="layers += ",
             component="model.0",
         ),
-        _layers_example(
-            "layers that forward calls",
+        "layers that forward calls": _layers_example(
             layers="""
                 self.rest = nn.ModuleList([nn.⟨Linear(a, 8) → Sequential(nn.Linear(a, 8), nn.LayerNorm(8))⟩ for a in (2, 8, 8)])
                 self.last = nn.Linear(8, 1)""",
@@ -124,12 +122,11 @@ class Normalisation(
             component="model.rest.0",
             nth=1,
         ),
-        _layers_example(
-            "normalised already",
+        "normalised already": _layers_example(
             model="⟨nn.Sequential(nn.Linear(2, 8), nn.LayerNorm(8), nn.Linear(8, 8), nn.Linear(8, 1))⟩",
             component="model.0",
         ),
-    )
+    }
 
 
 _statistics_example = partial(
@@ -204,21 +201,17 @@ class NormStatistics(Repair, code="R311", cures=("LYR-NORM-STATS", "API-USAGE", 
         inside = file.source(width) if flat else f"1, {file.source(width)}"
         return (*replace(file, call, f"{name}({inside})"), *extra)
 
-    EXAMPLES = (
-        _statistics_example(
-            "a tiny momentum",
+    EXAMPLES = {
+        "a tiny momentum": _statistics_example(
             model="nn.Sequential(nn.Linear(2, 8), nn.BatchNorm1d(8⟨, momentum=1e-4 → ⟩), nn.ReLU(), nn.Linear(8, 1))",
             component="model.1",
         ),
-        _statistics_example(
-            "tiny batches",
+        "tiny batches": _statistics_example(
             model="nn.Sequential(nn.Linear(2, 8), nn.⟨BatchNorm1d → LayerNorm⟩(8), nn.ReLU(), nn.Linear(8, 1))",
             cause="HYP-BATCH-SMALL",
             component="training data",
         ),
-        _statistics_example(
-            "nothing to change",
-            model="⟨nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))⟩",
-            component="model.1",
+        "nothing to change": _statistics_example(
+            model="⟨nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))⟩", component="model.1"
         ),
-    )
+    }

@@ -23,6 +23,22 @@ from netmend.testing.example import example
 from netmend.vocabulary import LossFact, ModelFact, ModuleFact
 from netmend.vocabulary.change import BY_FACTS, Change, FileEdits
 
+_example = partial(
+    example,
+    begin="""
+    torch.manual_seed(0)
+    def table(n):
+        x = torch.randn(n, 3) * torch.tensor([1.0, 100.0, 5000.0]) + 300
+        return x, (x[:, 0] > 300).long()""",
+    epochs="for epoch in range(2)",
+    loop="for rows in torch.randperm(24).split(8)",
+    backward="nn.functional.cross_entropy(model(x_train[rows]), y_train[rows])",
+    end="""
+    model.eval()
+    with torch.no_grad():
+        print((model(x_test).argmax(1) == y_test).float().mean())""",
+)
+
 
 class NormaliseInputs(
     Repair, code="R502", cures=("PRE-MISS-NORM", "PRE-WRONG-PIXEL", "PRE-MISS-SCALE"), effort=BY_FACTS
@@ -54,6 +70,115 @@ class NormaliseInputs(
             yield from self.change(case, "standardise the inputs", edits, knob="input scale")
         edits = norm_first(case, scale)
         yield from self.change(case, "batch norm as the first layer", edits, knob="input scale")
+
+    EXAMPLES = {
+        "a table, with the statistics of the training rows": _example(
+            data="""
+                x_train, y_train = table(24)
+                + mean, std = x_train.mean(0), x_train.std(0)
+                + x_train = (x_train - mean) / std
+                x_test, y_test = table(8)
+                + x_test = (x_test - mean) / std""",
+            model="nn.Linear(3, 2)",
+        ),
+        "a table that a loop fills: behind the loop": _example(
+            data="""
+                ⟨x_train, y_train = torch.zeros(24, 3)⟩, torch.zeros(24).long()
+                for row in range(24):
+                    x_train[row], y_train[row] = table(1)
+                + mean, std = x_train.mean(0), x_train.std(0)
+                + x_train = (x_train - mean) / std
+                x_test, y_test = table(8)
+                + x_test = (x_test - mean) / std""",
+            model="nn.Linear(3, 2)",
+        ),
+        "a batch norm as the first layer": _example(
+            data="⟨x_train, y_train = table(24)⟩\nx_test, y_test = table(8)",
+            model="nn.Sequential(⟨nn. → nn.BatchNorm1d(3), nn.⟩Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))",
+            component="model",
+            nth=1,
+        ),
+        "a class whose layers come of a comprehension: its names mean nothing outside": _example(
+            data="""
+                ⟨x_train, y_train = table(24)⟩
+                x_test, y_test = table(8)
+                class Net(nn.Module):
+                    def __init__(self, n_in=3, sizes=(3, 8, 2)):
+                        super().__init__()
+                        + self.input_norm = nn.BatchNorm1d(3)
+                        self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in zip(sizes, sizes[1:]))
+                    def forward(self, x):
+                        + x = self.input_norm(x)
+                        for layer in self.layers:
+                            x = layer(x)
+                        return x""",
+            model="Net()",
+            nth=1,
+        ),
+        "a second input, where its layers begin": _example(
+            data="""
+                x_train, y_train = table(24)
+                x_test, y_test = table(8)
+                class Net(nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.a = nn.Linear(3, 4)
+                        self.b = nn.Sequential(⟨nn. → nn.BatchNorm1d(3), nn.⟩Linear(3, 4), nn.ReLU())
+                        self.head = nn.Linear(8, 2)
+                    def forward(self, x, table):
+                        return self.head(torch.cat([self.a(x), self.b(table)], dim=1))""",
+            model="Net()",
+            backward="nn.functional.cross_entropy(model(x_train[rows], x_train[rows]), y_train[rows])",
+            end="""
+                model.eval()
+                with torch.no_grad():
+                    print((model(x_test, x_test).argmax(1) == y_test).float().mean())""",
+            component="model.b.0",
+        ),
+        "a class that is given its width": _example(
+            data="""
+                ⟨x_train, y_train = table(24)⟩
+                x_test, y_test = table(8)
+                class Net(nn.Module):
+                    def __init__(self, n_in=3, sizes=(3, 8, 2)):
+                        super().__init__()
+                        + self.input_norm = nn.BatchNorm1d(n_in)
+                        self.layers = nn.ModuleList([nn.Linear(n_in, 8), nn.Linear(8, 2)])
+                    def forward(self, x):
+                        + x = self.input_norm(x)
+                        for layer in self.layers:
+                            x = layer(x)
+                        return x""",
+            model="Net()",
+            nth=1,
+        ),
+        "pixels, where a sample is made": _example(
+            begin="",
+            data="""
+                torch.manual_seed(0)
+                class Images(torch.utils.data.Dataset):
+                    def __init__(self, n):
+                        self.x = torch.randint(0, 256, (n, 1, 4, 4), dtype=torch.uint8)
+                    def __len__(self):
+                        return len(self.x)
+                    def __getitem__(self, i):
+                        ⟨return self.x[i].float() → return (self.x[i].float() / 255 - 0.48) / 0.29⟩, int(self.x[i, 0, 0, 0] > 127)""",
+            model="nn.Sequential(nn.Flatten(), nn.Linear(16, 2))",
+            epochs="",
+            loop="for x, y in torch.utils.data.DataLoader(Images(24), batch_size=8)",
+            backward="nn.functional.cross_entropy(model(x), y)",
+            end="""
+                with torch.no_grad():
+                    for x, y in torch.utils.data.DataLoader(Images(8), batch_size=8):
+                        print((model(x).argmax(1) == y).float().mean())""",
+        ),
+        "the fault is about the targets": _example(
+            data="⟨x_train, y_train = table(24)⟩\nx_test, y_test = table(8)",
+            model="nn.Linear(3, 2)",
+            cause="PRE-MISS-SCALE",
+            component="cross_entropy@train.py:14",
+        ),
+    }
 
 
 def _where_made(case: Case, unit: tuple[str, str]) -> FileEdits:
@@ -99,138 +224,3 @@ def _in_model(case: Case, unit: tuple[str, str]) -> FileEdits:
         return ()
     name = forward.args.args[1].arg
     return insert_before(file, body[0], f"{name} = {name.join(unit)}")
-
-
-_example = partial(
-    example,
-    begin="""
-    torch.manual_seed(0)
-    def table(n):
-        x = torch.randn(n, 3) * torch.tensor([1.0, 100.0, 5000.0]) + 300
-        return x, (x[:, 0] > 300).long()""",
-    epochs="for epoch in range(2)",
-    loop="for rows in torch.randperm(24).split(8)",
-    backward="nn.functional.cross_entropy(model(x_train[rows]), y_train[rows])",
-    end="""
-    model.eval()
-    with torch.no_grad():
-        print((model(x_test).argmax(1) == y_test).float().mean())""",
-)
-
-
-NormaliseInputs.EXAMPLES = (
-    _example(
-        "a table, with the statistics of the training rows",
-        data="""
-            x_train, y_train = table(24)
-            + mean, std = x_train.mean(0), x_train.std(0)
-            + x_train = (x_train - mean) / std
-            x_test, y_test = table(8)
-            + x_test = (x_test - mean) / std""",
-        model="nn.Linear(3, 2)",
-    ),
-    _example(
-        "a table that a loop fills: behind the loop",
-        data="""
-            ⟨x_train, y_train = torch.zeros(24, 3)⟩, torch.zeros(24).long()
-            for row in range(24):
-                x_train[row], y_train[row] = table(1)
-            + mean, std = x_train.mean(0), x_train.std(0)
-            + x_train = (x_train - mean) / std
-            x_test, y_test = table(8)
-            + x_test = (x_test - mean) / std""",
-        model="nn.Linear(3, 2)",
-    ),
-    _example(
-        "a batch norm as the first layer",
-        data="⟨x_train, y_train = table(24)⟩\nx_test, y_test = table(8)",
-        model="nn.Sequential(⟨nn. → nn.BatchNorm1d(3), nn.⟩Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))",
-        component="model",
-        nth=1,
-    ),
-    _example(
-        "a class whose layers come of a comprehension: its names mean nothing outside",
-        data="""
-            ⟨x_train, y_train = table(24)⟩
-            x_test, y_test = table(8)
-            class Net(nn.Module):
-                def __init__(self, n_in=3, sizes=(3, 8, 2)):
-                    super().__init__()
-                    + self.input_norm = nn.BatchNorm1d(3)
-                    self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in zip(sizes, sizes[1:]))
-                def forward(self, x):
-                    + x = self.input_norm(x)
-                    for layer in self.layers:
-                        x = layer(x)
-                    return x""",
-        model="Net()",
-        nth=1,
-    ),
-    _example(
-        "a second input, where its layers begin",
-        data="""
-            x_train, y_train = table(24)
-            x_test, y_test = table(8)
-            class Net(nn.Module):
-                def __init__(self):
-                    super().__init__()
-                    self.a = nn.Linear(3, 4)
-                    self.b = nn.Sequential(⟨nn. → nn.BatchNorm1d(3), nn.⟩Linear(3, 4), nn.ReLU())
-                    self.head = nn.Linear(8, 2)
-                def forward(self, x, table):
-                    return self.head(torch.cat([self.a(x), self.b(table)], dim=1))""",
-        model="Net()",
-        backward="nn.functional.cross_entropy(model(x_train[rows], x_train[rows]), y_train[rows])",
-        end="""
-            model.eval()
-            with torch.no_grad():
-                print((model(x_test, x_test).argmax(1) == y_test).float().mean())""",
-        component="model.b.0",
-    ),
-    _example(
-        "a class that is given its width",
-        data="""
-            ⟨x_train, y_train = table(24)⟩
-            x_test, y_test = table(8)
-            class Net(nn.Module):
-                def __init__(self, n_in=3, sizes=(3, 8, 2)):
-                    super().__init__()
-                    + self.input_norm = nn.BatchNorm1d(n_in)
-                    self.layers = nn.ModuleList([nn.Linear(n_in, 8), nn.Linear(8, 2)])
-                def forward(self, x):
-                    + x = self.input_norm(x)
-                    for layer in self.layers:
-                        x = layer(x)
-                    return x""",
-        model="Net()",
-        nth=1,
-    ),
-    _example(
-        "pixels, where a sample is made",
-        begin="",
-        data="""
-            torch.manual_seed(0)
-            class Images(torch.utils.data.Dataset):
-                def __init__(self, n):
-                    self.x = torch.randint(0, 256, (n, 1, 4, 4), dtype=torch.uint8)
-                def __len__(self):
-                    return len(self.x)
-                def __getitem__(self, i):
-                    ⟨return self.x[i].float() → return (self.x[i].float() / 255 - 0.48) / 0.29⟩, int(self.x[i, 0, 0, 0] > 127)""",
-        model="nn.Sequential(nn.Flatten(), nn.Linear(16, 2))",
-        epochs="",
-        loop="for x, y in torch.utils.data.DataLoader(Images(24), batch_size=8)",
-        backward="nn.functional.cross_entropy(model(x), y)",
-        end="""
-            with torch.no_grad():
-                for x, y in torch.utils.data.DataLoader(Images(8), batch_size=8):
-                    print((model(x).argmax(1) == y).float().mean())""",
-    ),
-    _example(
-        "the fault is about the targets",
-        data="⟨x_train, y_train = table(24)⟩\nx_test, y_test = table(8)",
-        model="nn.Linear(3, 2)",
-        cause="PRE-MISS-SCALE",
-        component="cross_entropy@train.py:14",
-    ),
-)

@@ -234,10 +234,8 @@ class OptimizerParameters(Repair, code="R404", cures=("OPT-PARAMS",), effort=BY_
             return ()
         return (*(edit for part in removals for edit in part), *insertion)
 
-    EXAMPLES = (
-        example(
-            "only the head was given",
-            """
+    EXAMPLES = {
+        "only the head was given": example("""
                 class Net(nn.Module):
                     def __init__(self):
                         super().__init__()
@@ -250,10 +248,8 @@ class OptimizerParameters(Repair, code="R404", cures=("OPT-PARAMS",), effort=BY_
                         nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, 1)).backward()
                         opt.step()
                 net = Net()
-                fit(net, torch.optim.Adam(net.⟨head. → ⟩parameters(), lr=5e-3))""",
-        ),
-        _example(
-            "a second network was forgotten",
+                fit(net, torch.optim.Adam(net.⟨head. → ⟩parameters(), lr=5e-3))"""),
+        "a second network was forgotten": _example(
             data="encoder, decoder = nn.Linear(8, 4), nn.Linear(4, 8)",
             model="",
             optimizer="torch.optim.Adam(⟨decoder.parameters() → [*encoder.parameters(), *decoder.parameters()]⟩, lr=1e-2)",
@@ -263,9 +259,7 @@ class OptimizerParameters(Repair, code="R404", cures=("OPT-PARAMS",), effort=BY_
                 nn.functional.mse_loss(decoder(encoder(x)), x).backward()
                 optimizer.step()""",
         ),
-        example(
-            "both optimisers got the parameters of one network",
-            """
+        "both optimisers got the parameters of one network": example("""
                 maker, judge = nn.Linear(4, 8), nn.Linear(8, 1)
                 ⟨first = torch.optim.Adam(judge.parameters(), lr=1e-3)⟩
                 second = torch.optim.Adam(⟨judge → maker⟩.parameters(), lr=2e-3)
@@ -277,17 +271,14 @@ class OptimizerParameters(Repair, code="R404", cures=("OPT-PARAMS",), effort=BY_
                     first.step()
                     second.zero_grad()
                     score(judge(made), torch.ones(6, 1)).backward()
-                    second.step()""",
-        ),
-        _example(
-            "a layer was replaced afterwards",
+                    second.step()"""),
+        "a layer was replaced afterwards": _example(
             helpers="+ model[2] = nn.Linear(8, 1)",
             setup="- model[2] = nn.Linear(8, 1)",
             backward="nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, 1))",
             mark="SGD(",
         ),
-        _example(
-            "a schedule was made with it",
+        "a schedule was made with it": _example(
             data="""
                 def build(parameters):
                     return torch.optim.SGD(parameters, lr=0.1)
@@ -299,8 +290,7 @@ class OptimizerParameters(Repair, code="R404", cures=("OPT-PARAMS",), effort=BY_
             after_step="scheduler.step()",
             backward="nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, 1))",
         ),
-        _example(
-            "replaced after a first training",
+        "replaced after a first training": _example(
             data="""
                 def fit(width):
                     for step in range(5):
@@ -316,9 +306,7 @@ class OptimizerParameters(Repair, code="R404", cures=("OPT-PARAMS",), effort=BY_
                 fit(1)""",
             mark="SGD(",
         ),
-        example(
-            "a group is missing",
-            """
+        "a group is missing": example("""
                 class Net(nn.Module):
                     def __init__(self):
                         super().__init__()
@@ -334,13 +322,11 @@ class OptimizerParameters(Repair, code="R404", cures=("OPT-PARAMS",), effort=BY_
                             self.opt.zero_grad()
                             nn.functional.mse_loss(self.model(torch.randn(4, 8)), torch.ones(4, 1)).backward()
                             self.opt.step()
-                Trainer().fit()""",
-        ),
-        _example(
-            "frozen layers need no optimiser",
+                Trainer().fit()"""),
+        "frozen layers need no optimiser": _example(
             data="body, head = nn.Linear(8, 8).requires_grad_(False), nn.Linear(8, 1)",
             model="",
             optimizer="⟨torch.optim.Adam(head.parameters(), lr=5e-3)⟩",
             backward="nn.functional.mse_loss(head(body(torch.randn(4, 8))), torch.ones(4, 1))",
         ),
-    )
+    }

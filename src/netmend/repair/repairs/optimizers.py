@@ -129,20 +129,17 @@ class Optimizer(Repair, code="R402", cures=("OPT-SELECT",), effort=SHORT_SEARCH,
             knob=f"{optimizer.name}.lr",
         )
 
-    EXAMPLES = (
-        _kind_example(
-            "an optimiser that hardly moves",
+    EXAMPLES = {
+        "an optimiser that hardly moves": _kind_example(
             imports="from torch import optim",
             optimizer="optim.⟨Adadelta(model.parameters(), lr=0.001, rho=0.95, weight → Adam(model.parameters(), lr=0.001, weight⟩_decay=1e-4)",
         ),
-        _kind_example(
-            "or its own rate",
+        "or its own rate": _kind_example(
             imports="from torch import optim",
             optimizer="optim.Adadelta(model.parameters(), lr=⟨0.001 → 1.0⟩, rho=0.95)",
             nth=1,
         ),
-        example(
-            "arguments that Adam does not take, imported by name, the rate elsewhere",
+        "arguments that Adam does not take, imported by name, the rate elsewhere": example(
             """
                 import torch
                 from torch import nn
@@ -158,23 +155,20 @@ class Optimizer(Repair, code="R402", cures=("OPT-SELECT",), effort=SHORT_SEARCH,
                     optimizer.step()""",
             fault=False,
         ),
-        _kind_example(
-            "SGD where Adam is the suspect",
-            optimizer="torch.optim.⟨RMSprop(model.parameters(), lr=1e-5, momentum=0.5, weight_decay=1e-4) → SGD(model.parameters(), lr=0.003, momentum=0.9, weight_decay=1e-4)⟩",
+        "SGD where Adam is the suspect": _kind_example(
+            optimizer="torch.optim.⟨RMSprop(model.parameters(), lr=1e-5, momentum=0.5, weight_decay=1e-4) → SGD(model.parameters(), lr=0.003, momentum=0.9, weight_decay=1e-4)⟩"
         ),
-        _kind_example(
-            "a rate and an argument beside it",
-            optimizer="torch.optim.⟨SGD(model.parameters(), lr=1e-5, momentum=0.5, weight_decay=1e-4) → Adam(model.parameters(), lr=0.003, weight_decay=1e-4)⟩",
+        "a rate and an argument beside it": _kind_example(
+            optimizer="torch.optim.⟨SGD(model.parameters(), lr=1e-5, momentum=0.5, weight_decay=1e-4) → Adam(model.parameters(), lr=0.003, weight_decay=1e-4)⟩"
         ),
-        _kind_example(
-            "Adam is left alone where nothing speaks against it",
+        "Adam is left alone where nothing speaks against it": _kind_example(
             data="",
             model="nn.Linear(2, 1)",
             optimizer="torch.optim.Adam(model.parameters(), lr=0.001)",
             loss="",
             backward="nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))",
         ),
-    )
+    }
 
 
 def _dropped(file: File, call: ast.Call) -> FileEdits:
@@ -263,28 +257,22 @@ class OptimizerSettings(Repair, code="R403", cures=("OPT-MOMENTUM", "OPT-EPS"), 
                 return set_number(case.code, found[0], part, ("0.9", "0.999")[odd[0]], case.arguments)
         return set_setting(case, optimizer.created, "betas", "(0.9, 0.999)", 2)
 
-    EXAMPLES = (
-        _settings_example(
-            "momentum close to one, from a dictionary",
+    EXAMPLES = {
+        "momentum close to one, from a dictionary": _settings_example(
             data='HP = {"lr": 0.02, "momentum": ⟨0.999 → 0.9⟩, "epochs": 3}',
             optimizer='⟨torch.optim.SGD(model.parameters(), lr=HP["lr"], momentum=HP["momentum"])⟩',
             loop='for step in range(HP["epochs"])',
         ),
-        _settings_example(
-            "given by position", optimizer="torch.optim.SGD(model.parameters(), 0.01, ⟨0.995 → 0.9⟩)"
+        "given by position": _settings_example(
+            optimizer="torch.optim.SGD(model.parameters(), 0.01, ⟨0.995 → 0.9⟩)"
         ),
-        _settings_example(
-            "the first beta",
-            optimizer="torch.optim.Adam(model.parameters(), lr=1e-3, betas=(⟨0.999 → 0.9⟩, 0.999))",
+        "the first beta": _settings_example(
+            optimizer="torch.optim.Adam(model.parameters(), lr=1e-3, betas=(⟨0.999 → 0.9⟩, 0.999))"
         ),
-        _settings_example(
-            "a large epsilon",
-            optimizer="torch.optim.Adam(model.parameters(), lr=1e-3, eps=⟨10.0 → 1e-8⟩)",
-            cause="OPT-EPS",
+        "a large epsilon": _settings_example(
+            optimizer="torch.optim.Adam(model.parameters(), lr=1e-3, eps=⟨10.0 → 1e-8⟩)", cause="OPT-EPS"
         ),
-        _settings_example(
-            "usual settings stay",
-            optimizer="⟨torch.optim.Adam(model.parameters(), lr=1e-3)⟩",
-            cause="OPT-EPS",
+        "usual settings stay": _settings_example(
+            optimizer="⟨torch.optim.Adam(model.parameters(), lr=1e-3)⟩", cause="OPT-EPS"
         ),
-    )
+    }

@@ -71,16 +71,14 @@ class DropOutputActivation(Repair, code="R201", cures=("LYR-SOFTMAX-EXTRA", "ACT
         values = [(applied.file, applied.call)] if between else model_calls(case)
         return scores_for_probabilities(case.code, values, head.last)
 
-    EXAMPLES = (
-        example(
-            "a relu on the scores, before log_softmax",
+    EXAMPLES = {
+        "a relu on the scores, before log_softmax": example(
             layers="self.fc = nn.Linear(2, 3)",
             forward="x = ⟨F.relu(self.fc(x)) → self.fc(x)⟩\nreturn F.log_softmax(x, dim=1)",
             loss="F.nll_loss(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",
             cause="ACT-EXTRA",
         ),
-        example(
-            "the last layer of a sequence; the threshold follows",
+        "the last layer of a sequence; the threshold follows": example(
             model="""
                 nn.Sequential(
                     nn.Linear(2, 1),
@@ -92,22 +90,19 @@ class DropOutputActivation(Repair, code="R201", cures=("LYR-SOFTMAX-EXTRA", "ACT
                 criterion = nn.BCEWithLogitsLoss()""",
             loss="criterion(model(torch.randn(8, 2)), torch.ones(8, 1))",
         ),
-        example(
-            "a function in forward",
+        "a function in forward": example(
             layers="self.fc = nn.Linear(2, 3)",
             forward="x = self.fc(x)\nreturn ⟨F.softmax(x, dim=1) → x⟩",
             loss="F.cross_entropy(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",
         ),
-        example(
-            "one module for hidden and output layers: only its last call goes",
+        "one module for hidden and output layers: only its last call goes": example(
             layers="self.first, self.last = nn.Linear(2, 4), nn.Linear(4, 3)\nself.act = nn.ReLU()",
             forward="x = self.act(self.first(x))\nreturn self.⟨act(self.last(x)) → last(x)⟩",
             criterion="nn.CrossEntropyLoss()",
             loss="criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",
             cause="ACT-EXTRA",
         ),
-        example(
-            "layers of a loop: the last one is taken off",
+        "layers of a loop: the last one is taken off": example(
             data="""
                 layers = []
                 for width in ((2, 4), (4, 1)):
@@ -116,8 +111,7 @@ class DropOutputActivation(Repair, code="R201", cures=("LYR-SOFTMAX-EXTRA", "ACT
             loss="nn.functional.mse_loss(model(torch.randn(8, 2)), torch.randn(8, 1))",
             cause="ACT-OUT-WRONG",
         ),
-        example(
-            "a word chooses it",
+        "a word chooses it": example(
             data="""
                 KNOWN = {"relu": torch.relu, "linear": lambda v: v}
                 class Dense(nn.Module):
@@ -131,15 +125,13 @@ class DropOutputActivation(Repair, code="R201", cures=("LYR-SOFTMAX-EXTRA", "ACT
             loss="nn.functional.mse_loss(model(torch.randn(8, 2)), torch.randn(8, 1))",
             cause="ACT-OUT-WRONG",
         ),
-        example(
-            "between model and loss",
+        "between model and loss": example(
             model="nn.Linear(2, 3)",
             criterion="nn.CrossEntropyLoss()",
             outputs="out = ⟨model(torch.randn(8, 2)).softmax(dim=1) → model(torch.randn(8, 2))⟩",
             loss="criterion(out, torch.zeros(8, dtype=torch.long))",
         ),
-        example(
-            "a logarithm of the probabilities beside the loss",
+        "a logarithm of the probabilities beside the loss": example(
             model="nn.Sequential(nn.Linear(2, 3)⟨, nn.Softmax(dim=1) → ⟩)",
             criterion="nn.CrossEntropyLoss()",
             loss="criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",
@@ -148,8 +140,7 @@ class DropOutputActivation(Repair, code="R201", cures=("LYR-SOFTMAX-EXTRA", "ACT
                     p = model(torch.randn(8, 2))
                     print("val nll", -torch.log(⟨p → torch.softmax(p, dim=1)⟩)[:, 0].mean().item())""",
         ),
-        example(
-            "a softmax by hand: its logarithm for the loss alone",
+        "a softmax by hand: its logarithm for the loss alone": example(
             model="nn.Linear(2, 3)",
             criterion="nn.CrossEntropyLoss()",
             outputs="""
@@ -158,8 +149,7 @@ class DropOutputActivation(Repair, code="R201", cures=("LYR-SOFTMAX-EXTRA", "ACT
             loss="criterion(⟨shares → shares.clamp_min(1e-8).log()⟩, torch.zeros(8, dtype=torch.long))",
             after_step="sure = shares.max(1).values",
         ),
-        example(
-            "divided by hand, and no shares",
+        "divided by hand, and no shares": example(
             model="nn.Linear(2, 3)",
             criterion="nn.CrossEntropyLoss()",
             outputs="""
@@ -169,8 +159,7 @@ class DropOutputActivation(Repair, code="R201", cures=("LYR-SOFTMAX-EXTRA", "ACT
             after_step="sure = shares.max(1).values",
             mark="loss = criterion",
         ),
-        example(
-            "one function for each layer: the list keeps its length",
+        "one function for each layer: the list keeps its length": example(
             data="""
                 class Net(nn.Module):
                     def __init__(self, functions):
@@ -185,12 +174,11 @@ class DropOutputActivation(Repair, code="R201", cures=("LYR-SOFTMAX-EXTRA", "ACT
             criterion="nn.CrossEntropyLoss()",
             loss="criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",
         ),
-        example(
-            "a loss on probabilities keeps its sigmoid",
+        "a loss on probabilities keeps its sigmoid": example(
             model="nn.Sequential(nn.Linear(2, 1), ⟨nn.Sigmoid()⟩)",
             loss="nn.functional.binary_cross_entropy(model(torch.randn(8, 2)), torch.ones(8, 1))",
         ),
-    )
+    }
 
 
 def _on_the_scores(case: Case) -> FileEdits:
@@ -267,28 +255,24 @@ class ExchangeOutputActivation(
             return head.last, "sigmoid"
         return "", ""
 
-    EXAMPLES = (
-        _example(
-            "softmax over one unit",
+    EXAMPLES = {
+        "softmax over one unit": _example(
             model="nn.Sequential(nn.Linear(2, 1), nn.⟨Softmax(dim=1) → Sigmoid()⟩)",
             loss="criterion(model(torch.randn(8, 2)), torch.ones(8, 1))",
         ),
-        _example(
-            "probabilities where their logarithms are expected",
+        "probabilities where their logarithms are expected": _example(
             criterion="",
             outputs="p = F.⟨softmax → log_softmax⟩(model(torch.randn(8, 2)), dim=1)",
             loss="F.nll_loss(p, torch.zeros(8, dtype=torch.long))",
         ),
-        _example(
-            "scores cut to 0..1 for a loss on probabilities",
+        "scores cut to 0..1 for a loss on probabilities": _example(
             layers="self.fc = nn.Linear(2, 1)",
             forward="x = self.fc(x)\nreturn x.⟨clamp(1e-6, 1 - 1e-6) → sigmoid()⟩.squeeze(1)",
             loss="criterion(model(torch.randn(8, 2)), torch.ones(8))",
             cause="ACT-OUT-MISSING",
         ),
-        _example(
-            "softmax over classes stays",
+        "softmax over classes stays": _example(
             criterion="",
             loss="F.mse_loss(⟨F.softmax(model(torch.randn(8, 2)), dim=1)⟩, torch.eye(3)[[0, 1, 2, 0, 1, 2, 0, 1]])",
         ),
-    )
+    }

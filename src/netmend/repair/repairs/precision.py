@@ -96,9 +96,8 @@ class FullPrecision(Repair, code="R410", cures=("LOOP-AMP", "PRE-WRONG-DTYPE"), 
                 edits.append(add_argument(file, call, f"{name}={text}"))
         return tuple(edit for part in edits for edit in part)
 
-    EXAMPLES = (
-        _example(
-            "a model in half precision",
+    EXAMPLES = {
+        "a model in half precision": _example(
             helpers="- model.half()  # faster",
             step="""
                 x, y = torch.randn(8, 3).⟨half(), torch.randn(8, 1, dtype=torch.float16) → float(), torch.randn(8, 1, dtype=torch.float32)⟩
@@ -106,8 +105,7 @@ class FullPrecision(Repair, code="R410", cures=("LOOP-AMP", "PRE-WRONG-DTYPE"), 
                 ((model(x) - y) ** 2).mean().backward()
                 optimizer.step()""",
         ),
-        _example(
-            "made so and moved so",
+        "made so and moved so": _example(
             model="nn.Sequential(nn.Linear(3, 1)).to(torch.⟨bfloat16 → float32⟩)",
             step="""
                 x = torch.randn(8, 3)
@@ -116,8 +114,7 @@ class FullPrecision(Repair, code="R410", cures=("LOOP-AMP", "PRE-WRONG-DTYPE"), 
                 optimizer.step()""",
             cause="PRE-WRONG-DTYPE",
         ),
-        _example(
-            "mixed precision keeps its weights in float32",
+        "mixed precision keeps its weights in float32": _example(
             optimizer="⟨torch.optim.SGD(model.parameters(), lr=1e-2)⟩",
             loop="for step in range(3)",
             step="""
@@ -127,7 +124,7 @@ class FullPrecision(Repair, code="R410", cures=("LOOP-AMP", "PRE-WRONG-DTYPE"), 
                 loss.backward()
                 optimizer.step()""",
         ),
-    )
+    }
 
 
 _GUARDS = {
@@ -243,21 +240,19 @@ class SafeLogarithm(Repair, code="R207", cures=("LOS-CALC", "ACT-HID-WRONG"), ex
             return replace(file, value, f"{file.source(value)}{guard}")
         return wrap(file, value, "", guard)
 
-    EXAMPLES = (
-        example(
-            "both logarithms of a formula",
+    EXAMPLES = {
+        "both logarithms of a formula": example(
             outputs="p, y = torch.sigmoid(model(torch.randn(8, 2))), torch.ones(8, 1)",
             loss="-(y * torch.log(⟨p) + (1 - y) * torch.log(1 - p → p.clamp(min=1e-7)) + (1 - y) * torch.log((1 - p).clamp(min=1e-7)⟩)).mean()",
         ),
-        example(
-            "the logarithm of a softmax",
+        "the logarithm of a softmax": example(
             model="nn.Linear(2, 3)",
             outputs="out = torch.⟨log(torch.softmax(model(torch.randn(8, 2)), dim=1)) → log_softmax(model(torch.randn(8, 2)), dim=1)⟩",
             loss="-out[:, 0].mean()",
         ),
-        example("a root", loss="torch.sqrt(model(torch.randn(8, 2)).⟨pow(2) → pow(2) + 1e-8⟩).mean()"),
-        example("nothing that could fail", loss="model(torch.randn(8, 2)).pow(2).sum() / 8", mark="loss = "),
-    )
+        "a root": example(loss="torch.sqrt(model(torch.randn(8, 2)).⟨pow(2) → pow(2) + 1e-8⟩).mean()"),
+        "nothing that could fail": example(loss="model(torch.randn(8, 2)).pow(2).sum() / 8", mark="loss = "),
+    }
 
 
 def _kind(node: ast.AST | None) -> str:

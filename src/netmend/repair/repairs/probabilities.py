@@ -103,26 +103,23 @@ class SoftmaxAxis(Repair, code="R205", cures=("ACT-DIM", "TSR-NORM-AXIS")):
             axes = ["-1"]
         return [axis for axis in axes if axis != present]
 
-    EXAMPLES = (
-        example(
-            "a module",
+    EXAMPLES = {
+        "a module": example(
             model="nn.Sequential(nn.Linear(2, 3), nn.LogSoftmax(dim=⟨0 → 1⟩))",
             criterion="nn.NLLLoss()",
             loss="criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",
         ),
-        example(
-            "a method",
+        "a method": example(
             layers="self.fc = nn.Linear(2, 3)",
             forward="return self.fc(x).log_softmax(⟨0 → 1⟩)",
             loss="F.nll_loss(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",
         ),
-        example(
-            "over the classes already",
+        "over the classes already": example(
             model="nn.Linear(2, 3)",
             outputs="⟨out = F.log_softmax(model(torch.randn(8, 2)), dim=1)⟩",
             loss="F.nll_loss(out, torch.zeros(8, dtype=torch.long))",
         ),
-    )
+    }
 
 
 def _is_method(file: File, call: ast.Call) -> bool:
@@ -206,17 +203,15 @@ class LogProbabilities(
                 edits = (*edits, *wrap(file, given[0], f"{name}(", ", dim=-1)"), *extra)
         return once(edits)
 
-    EXAMPLES = (
-        _example("scores into the likelihood loss", criterion="nn.⟨NLLLoss → CrossEntropyLoss⟩()"),
-        _example(
-            "a function that is looked up by its name",
+    EXAMPLES = {
+        "scores into the likelihood loss": _example(criterion="nn.⟨NLLLoss → CrossEntropyLoss⟩()"),
+        "a function that is looked up by its name": _example(
             data='LOSS = "⟨nll_loss → cross_entropy⟩"',
             helpers="loss_of = getattr(F, LOSS)",
             loss="loss_of(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",
             mark="loss = ",
         ),
-        example(
-            "a function, in all its places",
+        "a function, in all its places": example(
             """
                 import torch
                 from torch.nn import Linear
@@ -230,8 +225,7 @@ class LogProbabilities(
                     optimizer.step()""",
             mark="loss = nll_loss",
         ),
-        _example(
-            "scores that the loss for probabilities refuses; the threshold follows",
+        "scores that the loss for probabilities refuses; the threshold follows": _example(
             model="nn.Linear(2, 1)",
             helpers="""
                 def hits(x, y):
@@ -242,12 +236,10 @@ class LogProbabilities(
             cause="ACT-OUT-MISSING",
             raises=True,
         ),
-        _example(
-            "log-probabilities are right for it",
-            model="nn.Sequential(nn.Linear(2, 3), nn.LogSoftmax(dim=1))",
-            criterion="⟨nn.NLLLoss()⟩",
+        "log-probabilities are right for it": _example(
+            model="nn.Sequential(nn.Linear(2, 3), nn.LogSoftmax(dim=1))", criterion="⟨nn.NLLLoss()⟩"
         ),
-    )
+    }
 
 
 def _unseen(case: Case) -> Head | None:

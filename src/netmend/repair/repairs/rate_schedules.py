@@ -187,41 +187,35 @@ class RateSchedule(Repair, code="R406", cures=("HYP-LR-SCHED",), effort=SHORT_SE
             title = f"factor of the rate {'' if known is None else f'{known:g} '}→ {text}"
             yield from self.change(case, title, faces, knob="scheduler")
 
-    EXAMPLES = (
-        _schedule_example(
-            "a decay that leaves nothing",
+    EXAMPLES = {
+        "a decay that leaves nothing": _schedule_example(
             setup="scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=⟨0.1 → 0.94⟩)",
             loop="for epoch in range(20)",
         ),
-        _schedule_example(
-            "without the schedule",
+        "without the schedule": _schedule_example(
             setup="⟨scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.01 ** epoch)⟩",
             loop="for epoch in range(5)",
             after_step="- scheduler.step()",
         ),
-        _schedule_example(
-            "steps of an ordinary size that come too often",
+        "steps of an ordinary size that come too often": _schedule_example(
             data="STEP_SIZE = ⟨2 → 10⟩",
             setup="⟨scheduler = torch.optim.lr_scheduler.StepLR(optimizer, STEP_SIZE, gamma=0.5)⟩",
             loop="for epoch in range(30)",
         ),
-        _schedule_example(
-            "a cosine that is over too early",
+        "a cosine that is over too early": _schedule_example(
             setup="scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=⟨3 → 12⟩)",
             loop="for epoch in range(12)",
         ),
-        _schedule_example(
-            "a decay by hand",
+        "a decay by hand": _schedule_example(
             loop="for epoch in range(21)",
             after_step='for group in optimizer.param_groups:\n    group["lr"] *= ⟨0.3 → 0.94⟩',
         ),
-        _schedule_example(
-            "a warm-up goes as a whole, or not at all",
+        "a warm-up goes as a whole, or not at all": _schedule_example(
             setup="⟨scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, step / 1000))⟩",
             loop="for epoch in range(5)",
             after_step="scheduler.step()\nprint(scheduler.get_last_lr())",
         ),
-    )
+    }
 
 
 def _sets_rate(node: ast.AugAssign | ast.Assign) -> bool:
@@ -259,13 +253,11 @@ class PlateauDirection(Repair, code="R112", cures=("HYP-LR-SCHED",), effort=BY_F
                     case, "lower the rate when the loss stops falling", faces, knob="scheduler"
                 )
 
-    EXAMPLES = (
-        _plateau_example(
-            "a loss that should rise",
-            setup='scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, mode="⟨max → min⟩", patience=1)',
+    EXAMPLES = {
+        "a loss that should rise": _plateau_example(
+            setup='scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, mode="⟨max → min⟩", patience=1)'
         ),
-        _plateau_example(
-            "as it should be",
-            setup="⟨scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)⟩",
+        "as it should be": _plateau_example(
+            setup="⟨scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=1)⟩"
         ),
-    )
+    }

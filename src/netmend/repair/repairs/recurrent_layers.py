@@ -21,6 +21,16 @@ from netmend.vocabulary.change import Change, FileEdits
 _ATTENTION = ("MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer")
 
 
+_layout_example = partial(
+    example,
+    data="torch.manual_seed(0)",
+    forward="out, _ = self.rnn(x)\nreturn self.fc(out[:, -1])",
+    helpers="x, y = torch.randn(16, 5, 3), torch.arange(16) % 2",
+    backward="nn.functional.cross_entropy(model(x), y)",
+    component="model.rnn",
+)
+
+
 class RecurrentLayout(Repair, code="R507", cures=("INP-FORMAT-RNN",)):
     """Create a recurrent or attention layer with `batch_first=True`.
 
@@ -46,6 +56,20 @@ class RecurrentLayout(Repair, code="R507", cures=("INP-FORMAT-RNN",)):
         yield from self.change(case, f"{kind} with batch_first=True", faces, knob=knob)
         if kind in RECURRENT:
             yield from self.change(case, f"time first for {kind}", _transposed(case, module), knob=knob)
+
+    EXAMPLES = {
+        "samples first": _layout_example(
+            layers="self.rnn = nn.GRU(3, ⟨8 → 8, batch_first=True⟩)\nself.fc = nn.Linear(8, 2)"
+        ),
+        "turned for the layer": _layout_example(
+            layers="self.rnn = ⟨nn.GRU(3, 8)⟩\nself.fc = nn.Linear(8, 2)",
+            forward="out, _ = self.rnn⟨(x) → (x.transpose(0, 1))⟩\nreturn self.fc(out[⟨:, - → -⟩1])",
+            nth=1,
+        ),
+        "samples first already": _layout_example(
+            layers="self.rnn = ⟨nn.GRU(3, 8, batch_first=True)⟩\nself.fc = nn.Linear(8, 2)"
+        ),
+    }
 
 
 def _layer_site(case: Case) -> Site | None:
@@ -128,33 +152,6 @@ def _transposed(case: Case, module: ModuleFact | None) -> FileEdits:
     return ()
 
 
-_layout_example = partial(
-    example,
-    data="torch.manual_seed(0)",
-    forward="out, _ = self.rnn(x)\nreturn self.fc(out[:, -1])",
-    helpers="x, y = torch.randn(16, 5, 3), torch.arange(16) % 2",
-    backward="nn.functional.cross_entropy(model(x), y)",
-    component="model.rnn",
-)
-
-
-RecurrentLayout.EXAMPLES = (
-    _layout_example(
-        "samples first", layers="self.rnn = nn.GRU(3, ⟨8 → 8, batch_first=True⟩)\nself.fc = nn.Linear(8, 2)"
-    ),
-    _layout_example(
-        "turned for the layer",
-        layers="self.rnn = ⟨nn.GRU(3, 8)⟩\nself.fc = nn.Linear(8, 2)",
-        forward="out, _ = self.rnn⟨(x) → (x.transpose(0, 1))⟩\nreturn self.fc(out[⟨:, - → -⟩1])",
-        nth=1,
-    ),
-    _layout_example(
-        "samples first already",
-        layers="self.rnn = ⟨nn.GRU(3, 8, batch_first=True)⟩\nself.fc = nn.Linear(8, 2)",
-    ),
-)
-
-
 # Functions over one axis; the axis is their first argument as a method, the second as a function.
 _REDUCTIONS = (
     "mean",
@@ -171,6 +168,15 @@ _REDUCTIONS = (
     "cumsum",
 )
 _PICKS = ("select", "index_select", "narrow", "unbind")
+
+
+_index_example = partial(
+    example,
+    data="torch.manual_seed(0)",
+    layers="self.rnn = nn.GRU(3, 8, batch_first=True)\nself.fc = nn.Linear(8, 2)",
+    helpers="x, y = torch.randn(5, 5, 3), torch.arange(5) % 2",
+    backward="nn.functional.cross_entropy(model(x), y)",
+)
 
 
 class IndexAxis(Repair, code="R508", cures=("TSR-INDEX", "TSR-NORM-AXIS")):
@@ -193,6 +199,19 @@ class IndexAxis(Repair, code="R508", cures=("TSR-INDEX", "TSR-NORM-AXIS")):
                 knob = f"axis at line {node.lineno}"
                 yield from self.change(case, f"{file.source(node)}: the next axis", edits, knob=knob)
                 return
+
+    EXAMPLES = {
+        "the last step": _index_example(forward="out, _ = self.rnn(x)\nreturn self.fc(out[⟨- → :, -⟩1])"),
+        "all axes written": _index_example(
+            forward="out, _ = self.rnn(x)\nreturn self.fc(out[⟨-1, : → :, -1⟩, :])"
+        ),
+        "a mean over samples": _index_example(
+            forward="out, _ = self.rnn(x)\nreturn self.fc(out.mean(dim=⟨0 → 1⟩))"
+        ),
+        "samples are kept apart": _index_example(
+            forward="out, _ = self.rnn(x)\n⟨return self.fc(out[:, -1])⟩"
+        ),
+    }
 
 
 def _is_number(node: ast.expr) -> bool:
@@ -229,24 +248,3 @@ def _reduction(file: File, call: ast.Call) -> FileEdits:
     if given and isinstance(given[0], ast.Constant) and given[0].value == 0:
         return replace(file, given[0], "1")
     return ()
-
-
-_index_example = partial(
-    example,
-    data="torch.manual_seed(0)",
-    layers="self.rnn = nn.GRU(3, 8, batch_first=True)\nself.fc = nn.Linear(8, 2)",
-    helpers="x, y = torch.randn(5, 5, 3), torch.arange(5) % 2",
-    backward="nn.functional.cross_entropy(model(x), y)",
-)
-
-
-IndexAxis.EXAMPLES = (
-    _index_example("the last step", forward="out, _ = self.rnn(x)\nreturn self.fc(out[⟨- → :, -⟩1])"),
-    _index_example(
-        "all axes written", forward="out, _ = self.rnn(x)\nreturn self.fc(out[⟨-1, : → :, -1⟩, :])"
-    ),
-    _index_example(
-        "a mean over samples", forward="out, _ = self.rnn(x)\nreturn self.fc(out.mean(dim=⟨0 → 1⟩))"
-    ),
-    _index_example("samples are kept apart", forward="out, _ = self.rnn(x)\n⟨return self.fc(out[:, -1])⟩"),
-)

@@ -144,9 +144,8 @@ class RegisterLayers(Repair, code="R305", cures=("ARC-INIT-MODEL", "OPT-PARAMS")
             name, extra = spelled(file, "torch.nn.Parameter")  # torch.randn(4, 8) / 2
             yield "nn.Parameter", (*wrap(file, value, f"{name}(", ")"), *extra)
 
-    EXAMPLES = (
-        _example(
-            "a list",
+    EXAMPLES = {
+        "a list": _example(
             layers="""
                 self.a = nn.Linear(2, 8)
                 self.rest = ⟨[nn.Linear(8, 8), nn.Linear(8, 1)] → nn.ModuleList([nn.Linear(8, 8), nn.Linear(8, 1)])⟩""",
@@ -156,16 +155,14 @@ class RegisterLayers(Repair, code="R305", cures=("ARC-INIT-MODEL", "OPT-PARAMS")
                     x = layer(x.relu())
                 return x""",
         ),
-        _example(
-            "a tensor that was scaled",
+        "a tensor that was scaled": _example(
             layers="""
                 self.w = ⟨torch.randn(2, 8) / 2 → nn.Parameter(torch.randn(2, 8) / 2)⟩
                 self.out = nn.Linear(8, 1)""",
             forward="return self.out((x @ self.w).relu())",
             component="",
         ),
-        _example(
-            "a list that is filled later",
+        "a list that is filled later": _example(
             layers="""
                 self.a = nn.Linear(2, 8)
                 self.rest = ⟨[] → nn.ModuleList()⟩
@@ -177,15 +174,13 @@ class RegisterLayers(Repair, code="R305", cures=("ARC-INIT-MODEL", "OPT-PARAMS")
                     x = layer(x.relu())
                 return x""",
         ),
-        _example(
-            "a tensor",
+        "a tensor": _example(
             layers="""
                 self.a = nn.Linear(2, 1)
                 self.scale = ⟨torch.ones(1, requires_grad=True) → nn.Parameter(torch.ones(1))⟩""",
             forward="return self.scale * self.a(x)",
         ),
-        _example(
-            "lists of tensors: all of them",
+        "lists of tensors: all of them": _example(
             layers="""
                 self.scale = nn.Parameter(torch.ones(1))
                 self.weights = ⟨[] → nn.ParameterList()⟩
@@ -199,8 +194,7 @@ class RegisterLayers(Repair, code="R305", cures=("ARC-INIT-MODEL", "OPT-PARAMS")
                 return self.scale * x""",
             mark="self.biases = []",
         ),
-        _example(
-            "a list that a function returns",
+        "a list that a function returns": _example(
             data="""
                 def stack(*sizes):
                     layers = []
@@ -215,8 +209,7 @@ class RegisterLayers(Repair, code="R305", cures=("ARC-INIT-MODEL", "OPT-PARAMS")
                     x = layer(x).relu()
                 return self.last(x)""",
         ),
-        _example(
-            "a class that is no module",
+        "a class that is no module": _example(
             data="""
                 class Block⟨: → (nn.Module):⟩
                     def __init__(self, a, b):
@@ -227,8 +220,7 @@ class RegisterLayers(Repair, code="R305", cures=("ARC-INIT-MODEL", "OPT-PARAMS")
             layers="self.block = Block(2, 8)\nself.last = nn.Linear(8, 1)",
             forward="return self.last(self.block(x))",
         ),
-        _example(
-            "lists in a dict",
+        "lists in a dict": _example(
             layers="""
                 self.parts = ⟨{"left": [], "right": []} → nn.ModuleDict({"left": nn.ModuleList(), "right": nn.ModuleList()})⟩
                 for side in self.parts:
@@ -236,16 +228,14 @@ class RegisterLayers(Repair, code="R305", cures=("ARC-INIT-MODEL", "OPT-PARAMS")
                 self.last = nn.Linear(8, 1)""",
             forward="return self.last(sum(part(x) for parts in self.parts.values() for part in parts))",
         ),
-        _example(
-            "a layer behind a lambda",
+        "a layer behind a lambda": _example(
             layers="""
                 ⟨body = nn.Linear(2, 8)⟩
                 self.body = ⟨lambda x: body(x) → body⟩
                 self.last = nn.Linear(8, 1)""",
             forward="return self.last(self.body(x))",
         ),
-        _example(
-            "a list that functions are in too",
+        "a list that functions are in too": _example(
             layers="""
                 ⟨self.layers = [nn.Linear(2, 8), torch.relu]⟩
                 self.last = nn.Linear(8, 1)
@@ -255,8 +245,7 @@ class RegisterLayers(Repair, code="R305", cures=("ARC-INIT-MODEL", "OPT-PARAMS")
                     x = layer(x)
                 return self.last(x)""",
         ),
-        _example(
-            "given another list later",
+        "given another list later": _example(
             layers="""
                 ⟨self.layers = [nn.Linear(2, 8)]⟩
                 self.layers = [*self.layers, nn.ReLU()]
@@ -267,20 +256,18 @@ class RegisterLayers(Repair, code="R305", cures=("ARC-INIT-MODEL", "OPT-PARAMS")
                     x = layer(x)
                 return self.last(x)""",
         ),
-        _example(
-            "names that no module can have",
+        "names that no module can have": _example(
             layers="""
                 ⟨self.parts = {"a.0": nn.Linear(2, 8), "a.1": nn.Linear(8, 8)}⟩
                 self.last = nn.Linear(8, 1)
                 + self.parts_modules = nn.ModuleList(layer for layer in self.parts.values() if isinstance(layer, nn.Module))""",
             forward='return self.last(self.parts["a.1"](self.parts["a.0"](x)))',
         ),
-        _example(
-            "registered already",
+        "registered already": _example(
             layers="⟨self.rest = nn.ModuleList([nn.Linear(2, 8), nn.Linear(8, 1)])⟩",
             forward="return self.rest[1](self.rest[0](x).relu())",
         ),
-    )
+    }
 
 
 def _is_call_of(value: ast.expr, *names: str) -> bool:

@@ -26,6 +26,21 @@ from netmend.repair.repair import Repair
 from netmend.testing.example import example
 from netmend.vocabulary.change import Change, FileEdits
 
+_example = partial(
+    example,
+    begin="""
+    torch.manual_seed(0)
+    x, y = 50 + 9 * torch.randn(24, 3), torch.arange(24) % 2
+    x_test, y_test = 50 + 9 * torch.randn(8, 3), torch.arange(8) % 2""",
+    model="nn.Linear(3, 2)",
+    loop="for rows in torch.randperm(24).split(8)",
+    backward="nn.functional.cross_entropy(model(x[rows]), y[rows])",
+    end="""
+    model.eval()
+    with torch.no_grad():
+        print((model(x_test).argmax(1) == y_test).float().mean())""",
+)
+
 
 class SamePreparation(Repair, code="R505", cures=("PRE-TRAIN-TEST-SKEW",), explores=True):
     """Prepare evaluation data as training data is prepared, with the statistics of the training data.
@@ -49,6 +64,85 @@ class SamePreparation(Repair, code="R505", cures=("PRE-TRAIN-TEST-SKEW",), explo
         for edits in alike_at_line(case):
             title = "make the line for evaluation data like that for training data"
             yield from self.change(case, title, edits, knob="evaluation data")
+
+    EXAMPLES = {
+        "the same line": _example(
+            setup="""
+                mean, std = x.mean(0), x.std(0)
+                x = (x - mean) / std
+                + x_test = (x_test - mean) / std"""
+        ),
+        "before the statistics are changed": _example(
+            setup="+ x_test = (x_test - x.mean(0)) / x.std(0)\n⟨x = (x - x.mean(0)) / x.std(0)⟩"
+        ),
+        "arrays, which become tensors later": _example(
+            setup="""
+                rows, rows_test = x.numpy(), x_test.numpy()
+                class Scaler:
+                    def fit_transform(self, x):
+                        self.mean, self.std = x.mean(0), x.std(0)
+                        return self.transform(x)
+                    def transform(self, x):
+                        return (x - self.mean) / self.std
+                scaler = Scaler()
+                rows = scaler.fit_transform(rows)
+                + rows_test = scaler.transform(rows_test)
+                x, x_test = torch.tensor(rows), torch.tensor(rows_test)"""
+        ),
+        "an argument of the data set": _example(
+            setup="""
+                class Rows(Dataset):
+                    def __init__(self, x, y, stats=None):
+                        self.x, self.y, self.stats = x, y, stats
+                    def __len__(self):
+                        return len(self.y)
+                    def __getitem__(self, i):
+                        row = self.x[i]
+                        if self.stats is not None:
+                            row = (row - self.stats[0]) / self.stats[1]
+                        return row, self.y[i]
+                stats = x.mean(0), x.std(0)
+                train = DataLoader(Rows(x, y, stats), batch_size=8)
+                test = DataLoader(Rows(x_test, ⟨y_test → y_test, stats⟩), batch_size=8)""",
+            loop="for a, b in train",
+            backward="nn.functional.cross_entropy(model(a), b)",
+            end="""
+                model.eval()
+                with torch.no_grad():
+                    print([(model(a).argmax(1) == b).float().mean() for a, b in test])""",
+        ),
+        "in the loop": _example(
+            setup="mean, std = x.mean(0), x.std(0)",
+            backward="",
+            step="""
+                ⟨a = (x[rows] - mean) / std⟩
+                optimizer.zero_grad()
+                nn.functional.cross_entropy(model(a), y[rows]).backward()
+                optimizer.step()""",
+            end="""
+                model.eval()
+                with torch.no_grad():
+                    print((⟨model(x_test) → model((x_test - mean) / std)⟩.argmax(1) == y_test).float().mean())""",
+        ),
+        "prepared alike": _example(
+            setup="""
+                mean, std = x.mean(0), x.std(0)
+                ⟨x = (x - mean) / std⟩
+                x_test = (x_test - mean) / std"""
+        ),
+        "a scaler that is fitted again": _example(
+            setup="""
+                class Scaler:
+                    def fit_transform(self, x):
+                        self.mean, self.std = x.mean(0), x.std(0)
+                        return self.transform(x)
+                    def transform(self, x):
+                        return (x - self.mean) / self.std
+                scaler = Scaler()
+                x = scaler.fit_transform(x)
+                x_test = scaler.⟨fit_transform → transform⟩(x_test)"""
+        ),
+    }
 
 
 def _same_lines(case: Case, training: Flow, evaluation: Flow) -> FileEdits:
@@ -227,106 +321,3 @@ def _compose(flow: Flow) -> tuple[File, ast.List] | None:
         if isinstance(steps, ast.List):
             return step.file, steps
     return None
-
-
-_example = partial(
-    example,
-    begin="""
-    torch.manual_seed(0)
-    x, y = 50 + 9 * torch.randn(24, 3), torch.arange(24) % 2
-    x_test, y_test = 50 + 9 * torch.randn(8, 3), torch.arange(8) % 2""",
-    model="nn.Linear(3, 2)",
-    loop="for rows in torch.randperm(24).split(8)",
-    backward="nn.functional.cross_entropy(model(x[rows]), y[rows])",
-    end="""
-    model.eval()
-    with torch.no_grad():
-        print((model(x_test).argmax(1) == y_test).float().mean())""",
-)
-
-
-SamePreparation.EXAMPLES = (
-    _example(
-        "the same line",
-        setup="""
-            mean, std = x.mean(0), x.std(0)
-            x = (x - mean) / std
-            + x_test = (x_test - mean) / std""",
-    ),
-    _example(
-        "before the statistics are changed",
-        setup="+ x_test = (x_test - x.mean(0)) / x.std(0)\n⟨x = (x - x.mean(0)) / x.std(0)⟩",
-    ),
-    _example(
-        "arrays, which become tensors later",
-        setup="""
-            rows, rows_test = x.numpy(), x_test.numpy()
-            class Scaler:
-                def fit_transform(self, x):
-                    self.mean, self.std = x.mean(0), x.std(0)
-                    return self.transform(x)
-                def transform(self, x):
-                    return (x - self.mean) / self.std
-            scaler = Scaler()
-            rows = scaler.fit_transform(rows)
-            + rows_test = scaler.transform(rows_test)
-            x, x_test = torch.tensor(rows), torch.tensor(rows_test)""",
-    ),
-    _example(
-        "an argument of the data set",
-        setup="""
-            class Rows(Dataset):
-                def __init__(self, x, y, stats=None):
-                    self.x, self.y, self.stats = x, y, stats
-                def __len__(self):
-                    return len(self.y)
-                def __getitem__(self, i):
-                    row = self.x[i]
-                    if self.stats is not None:
-                        row = (row - self.stats[0]) / self.stats[1]
-                    return row, self.y[i]
-            stats = x.mean(0), x.std(0)
-            train = DataLoader(Rows(x, y, stats), batch_size=8)
-            test = DataLoader(Rows(x_test, ⟨y_test → y_test, stats⟩), batch_size=8)""",
-        loop="for a, b in train",
-        backward="nn.functional.cross_entropy(model(a), b)",
-        end="""
-            model.eval()
-            with torch.no_grad():
-                print([(model(a).argmax(1) == b).float().mean() for a, b in test])""",
-    ),
-    _example(
-        "in the loop",
-        setup="mean, std = x.mean(0), x.std(0)",
-        backward="",
-        step="""
-            ⟨a = (x[rows] - mean) / std⟩
-            optimizer.zero_grad()
-            nn.functional.cross_entropy(model(a), y[rows]).backward()
-            optimizer.step()""",
-        end="""
-            model.eval()
-            with torch.no_grad():
-                print((⟨model(x_test) → model((x_test - mean) / std)⟩.argmax(1) == y_test).float().mean())""",
-    ),
-    _example(
-        "prepared alike",
-        setup="""
-            mean, std = x.mean(0), x.std(0)
-            ⟨x = (x - mean) / std⟩
-            x_test = (x_test - mean) / std""",
-    ),
-    _example(
-        "a scaler that is fitted again",
-        setup="""
-            class Scaler:
-                def fit_transform(self, x):
-                    self.mean, self.std = x.mean(0), x.std(0)
-                    return self.transform(x)
-                def transform(self, x):
-                    return (x - self.mean) / self.std
-            scaler = Scaler()
-            x = scaler.fit_transform(x)
-            x_test = scaler.⟨fit_transform → transform⟩(x_test)""",
-    ),
-)

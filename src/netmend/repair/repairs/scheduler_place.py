@@ -125,9 +125,8 @@ class SchedulerPlace(Repair, code="R111", cures=("LOOP-SCHED-ORDER", "HYP-LR-SCH
                 return combined(call.file, taken_out(call.file, call.statement), put, True)
         return ()
 
-    EXAMPLES = (
-        _example(
-            "before the optimiser's step",
+    EXAMPLES = {
+        "before the optimiser's step": _example(
             setup="scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)",
             step="""
                 optimizer.zero_grad()
@@ -137,8 +136,7 @@ class SchedulerPlace(Repair, code="R111", cures=("LOOP-SCHED-ORDER", "HYP-LR-SCH
                 - optimizer.step()""",
             cause="",
         ),
-        _example(
-            "at the top of the loop over epochs",
+        "at the top of the loop over epochs": _example(
             setup="""
                 scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)
                 def train():
@@ -154,30 +152,26 @@ class SchedulerPlace(Repair, code="R111", cures=("LOOP-SCHED-ORDER", "HYP-LR-SCH
                 print(epoch)""",
             cause="",
         ),
-        _example(
-            "counts epochs, stepped for every batch",
+        "counts epochs, stepped for every batch": _example(
             setup="scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3, gamma=0.1)",
             epochs="for epoch in range(3)",
             after_step="- scheduler.step()",
             backward="model(torch.ones(4, 2)).mean()",
             after_epoch="+ scheduler.step()\nprint(epoch)",
         ),
-        _example(
-            "a warm-up, which would take still longer",
+        "a warm-up, which would take still longer": _example(
             setup="scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: step / 1000)",
             epochs="for epoch in range(3)",
             after_step="⟨scheduler.step()⟩",
             backward="model(torch.ones(4, 2)).mean()",
         ),
-        _example(
-            "a factor that leaves next to nothing at any step",
+        "a factor that leaves next to nothing at any step": _example(
             setup="scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 0.001 * 0.9 ** step)",
             epochs="for epoch in range(3)",
             after_step="⟨scheduler.step()⟩",
             backward="model(torch.ones(4, 2)).mean()",
         ),
-        _example(
-            "the last line, in a function for one epoch",
+        "the last line, in a function for one epoch": _example(
             setup="""
                 def train(opt, sched):
                     for step in range(5):
@@ -190,8 +184,7 @@ class SchedulerPlace(Repair, code="R111", cures=("LOOP-SCHED-ORDER", "HYP-LR-SCH
             loop="for epoch in range(3)",
             step="train(optimizer, scheduler)",
         ),
-        _example(
-            "with the condition around it",
+        "with the condition around it": _example(
             setup="""
                 def train(opt, sched=None):
                     for step in range(5):
@@ -208,14 +201,13 @@ class SchedulerPlace(Repair, code="R111", cures=("LOOP-SCHED-ORDER", "HYP-LR-SCH
             step="train(optimizer, scheduler)",
             mark="sched.step",
         ),
-        _example(
-            "stepped once per epoch, as it should be",
+        "stepped once per epoch, as it should be": _example(
             setup="scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3, gamma=0.1)",
             epochs="for epoch in range(3)",
             backward="model(torch.ones(4, 2)).mean()",
             after_epoch="⟨scheduler.step()⟩",
         ),
-    )
+    }
 
 
 def _guarded(call: Spot) -> ast.stmt:

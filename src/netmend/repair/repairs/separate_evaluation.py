@@ -27,6 +27,18 @@ from netmend.repair.repair import Repair
 from netmend.testing.example import example
 from netmend.vocabulary.change import Change, FileEdits
 
+_example = partial(
+    example,
+    begin="torch.manual_seed(0)\nx, y = torch.randn(24, 3), torch.arange(24) % 2",
+    model="nn.Linear(3, 2)",
+    loop="for rows in torch.randperm(len(x_train)).split(8)",
+    backward="nn.functional.cross_entropy(model(x_train[rows]), y_train[rows])",
+    end="""
+    model.eval()
+    with torch.no_grad():
+        print((model(x_val).argmax(1) == y_val).float().mean())""",
+)
+
 
 class SeparateEvaluation(
     Repair, code="R512", cures=("VAL-SPLIT", "VAL-TEST-LEAK", "VAL-TEST-DUP", "VAL-SET-MISSING")
@@ -56,6 +68,50 @@ class SeparateEvaluation(
                 if edits:
                     yield from self.change(case, "evaluate on the part held out", edits, knob="split")
                     return
+
+    EXAMPLES = {
+        "all rows for training": _example(
+            setup="x_train, y_train = x⟨, y → [:16], y[:16]⟩\n⟨x_val, y_val = x[16:], y[16:]⟩"
+        ),
+        "slices that overlap": _example(
+            setup="x_train, y_train = x[:16], y[:16]\nx_val, y_val = x[⟨10:], y[10 → 16:], y[16⟩:]"
+        ),
+        "indices of subsets": _example(
+            setup="""
+                full, order = TensorDataset(x, y), torch.randperm(24).tolist()
+                train_set, val_set = Subset(full, ⟨order → order[:16]⟩), Subset(full, order[16:])""",
+            loop="for a, b in DataLoader(train_set, batch_size=8)",
+            backward="nn.functional.cross_entropy(model(a), b)",
+            end="""
+                model.eval()
+                with torch.no_grad():
+                    for a, b in DataLoader(val_set, batch_size=8, shuffle=False):
+                        print((model(a).argmax(1) == b).float().mean())""",
+        ),
+        "a part that nobody reads": _example(
+            setup="⟨train_set, val_set = random_split(TensorDataset(x, y), [16, 8])⟩",
+            loop="for a, b in DataLoader(train_set, batch_size=8)",
+            backward="nn.functional.cross_entropy(model(a), b)",
+            end="""
+                model.eval()
+                with torch.no_grad():
+                    for a, b in DataLoader(⟨train_set → val_set⟩, batch_size=8, shuffle=False):
+                        print((model(a).argmax(1) == b).float().mean())""",
+        ),
+        "split in the order of the classes": _example(
+            setup="""
+                y = torch.arange(24) // 12
+                + order = torch.randperm(len(x))
+                + x, y = x[order], y[order]
+                x_train, y_train = x[:12], y[:12]
+                ⟨x_val, y_val = x[12:], y[12:]⟩""",
+            end="""
+                model.eval()
+                with torch.no_grad():
+                    print(nn.functional.cross_entropy(model(x_val), y_val))""",
+        ),
+        "apart already": _example(setup="x_train, y_train = x[:16], y[:16]\n⟨x_val, y_val = x[16:], y[16:]⟩"),
+    }
 
 
 def _classes_unseen(case: Case) -> bool:
@@ -260,66 +316,3 @@ def _trains(training: Flow, node: ast.expr) -> bool:
 
 def _is_read(file: File, name: str) -> bool:
     return bool(uses_of(file.tree, name))
-
-
-_example = partial(
-    example,
-    begin="torch.manual_seed(0)\nx, y = torch.randn(24, 3), torch.arange(24) % 2",
-    model="nn.Linear(3, 2)",
-    loop="for rows in torch.randperm(len(x_train)).split(8)",
-    backward="nn.functional.cross_entropy(model(x_train[rows]), y_train[rows])",
-    end="""
-    model.eval()
-    with torch.no_grad():
-        print((model(x_val).argmax(1) == y_val).float().mean())""",
-)
-
-
-SeparateEvaluation.EXAMPLES = (
-    _example(
-        "all rows for training",
-        setup="x_train, y_train = x⟨, y → [:16], y[:16]⟩\n⟨x_val, y_val = x[16:], y[16:]⟩",
-    ),
-    _example(
-        "slices that overlap",
-        setup="x_train, y_train = x[:16], y[:16]\nx_val, y_val = x[⟨10:], y[10 → 16:], y[16⟩:]",
-    ),
-    _example(
-        "indices of subsets",
-        setup="""
-            full, order = TensorDataset(x, y), torch.randperm(24).tolist()
-            train_set, val_set = Subset(full, ⟨order → order[:16]⟩), Subset(full, order[16:])""",
-        loop="for a, b in DataLoader(train_set, batch_size=8)",
-        backward="nn.functional.cross_entropy(model(a), b)",
-        end="""
-            model.eval()
-            with torch.no_grad():
-                for a, b in DataLoader(val_set, batch_size=8, shuffle=False):
-                    print((model(a).argmax(1) == b).float().mean())""",
-    ),
-    _example(
-        "a part that nobody reads",
-        setup="⟨train_set, val_set = random_split(TensorDataset(x, y), [16, 8])⟩",
-        loop="for a, b in DataLoader(train_set, batch_size=8)",
-        backward="nn.functional.cross_entropy(model(a), b)",
-        end="""
-            model.eval()
-            with torch.no_grad():
-                for a, b in DataLoader(⟨train_set → val_set⟩, batch_size=8, shuffle=False):
-                    print((model(a).argmax(1) == b).float().mean())""",
-    ),
-    _example(
-        "split in the order of the classes",
-        setup="""
-            y = torch.arange(24) // 12
-            + order = torch.randperm(len(x))
-            + x, y = x[order], y[order]
-            x_train, y_train = x[:12], y[:12]
-            ⟨x_val, y_val = x[12:], y[12:]⟩""",
-        end="""
-            model.eval()
-            with torch.no_grad():
-                print(nn.functional.cross_entropy(model(x_val), y_val))""",
-    ),
-    _example("apart already", setup="x_train, y_train = x[:16], y[:16]\n⟨x_val, y_val = x[16:], y[16:]⟩"),
-)

@@ -13,7 +13,7 @@ from netmend.program.source.writing import insert_after, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, inside, last_name
 from netmend.repair.repair import Repair
-from netmend.testing.example import Example, example
+from netmend.testing.example import example
 from netmend.vocabulary.change import Change
 
 _example = partial(
@@ -40,14 +40,13 @@ class CopyTarget(Repair, code="R517", cures=("RL-NET-BIASED",)):
             edits = (*wrap(file, statement.value, f"{name}(", ")"), *brought)
             yield from self.change(case, "a copy as the target network", edits, knob="target network")
 
-    EXAMPLES = (
-        _example(
-            "another name for the same network",
-            setup="import copy\ntarget = ⟨model → copy.deepcopy(model)⟩",
+    EXAMPLES = {
+        "another name for the same network": _example(
+            setup="import copy\ntarget = ⟨model → copy.deepcopy(model)⟩"
         ),
-        _example("by its own name", setup="from copy import deepcopy\ntarget = ⟨model → deepcopy(model)⟩"),
-        _example("a network of its own", setup="⟨target = nn.Linear(2, 1)⟩"),
-    )
+        "by its own name": _example(setup="from copy import deepcopy\ntarget = ⟨model → deepcopy(model)⟩"),
+        "a network of its own": _example(setup="⟨target = nn.Linear(2, 1)⟩"),
+    }
 
 
 _REWARD = re.compile(r"(?:^|_)(?:r|rew|rews|rewards?)(?:_|$)", re.IGNORECASE)
@@ -55,22 +54,22 @@ _GOES_ON = re.compile(r"(?:^|_)(?:masks?|not_?dones?|non_?terminals?|continues?)
 _ENDS = re.compile(r"(?:^|_)(?:dones?|terminated|terminations?|terminals?)(?:_|$)", re.IGNORECASE)
 _NUMBERS = re.compile(r"Tensor\(|float")
 
-_TARGET = """
-import torch
-from torch import nn
-net, old = nn.Linear(2, 2), nn.Linear(2, 2)
-optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
-def learn(state, reward, after, done):
-    reward = torch.FloatTensor(reward)
-    done = {}
-    values = net(state).max(1)[0]
-    goal = reward + {}0.9 * old(after).max(1)[0].detach()
-    optimizer.zero_grad()
-    (values - goal).pow(2).mean().backward()
-    optimizer.step()
-for step in range(3):
-    learn(torch.randn(4, 2), [0.0, 1.0, 0.0, 1.0], torch.randn(4, 2), [0, 1, 0, 0])
-"""
+_target_example = partial(
+    example,
+    model="",
+    data="net, old = nn.Linear(2, 2), nn.Linear(2, 2)",
+    optimizer="torch.optim.SGD(net.parameters(), lr=0.01)",
+    step="learn(torch.randn(4, 2), [0.0, 1.0, 0.0, 1.0], torch.randn(4, 2), [0, 1, 0, 0])",
+)
+_LEARN = """
+    def learn(state, reward, after, done):
+        reward = torch.FloatTensor(reward)
+        done = {}
+        values = net(state).max(1)[0]
+        goal = {}old(after).max(1)[0].detach()
+        optimizer.zero_grad()
+        (values - goal).pow(2).mean().backward()
+        optimizer.step()"""
 
 
 class MaskEnds(Repair, code="R516", cures=("RL-ENV-DONES",)):
@@ -106,26 +105,22 @@ class MaskEnds(Repair, code="R516", cures=("RL-ENV-DONES",)):
                 )
             return
 
-    EXAMPLES = (
-        Example(
-            "ends that nobody asks for",
-            before=_TARGET.format("torch.FloatTensor(done)", ""),
-            old="reward + 0.9",
-            new="reward + (1 - done) * 0.9",
-            mark="goal = ",
+    EXAMPLES = {
+        "ends that nobody asks for": _target_example(
+            setup=_LEARN.format("torch.FloatTensor(done)", "reward + ⟨ → (1 - done) * ⟩0.9 * ")
         ),
-        Example(
-            "a mask that nobody asks for",
-            before=_TARGET.format("torch.FloatTensor(done)", "").replace("done", "mask"),
-            old="reward + 0.9",
-            new="reward + mask * 0.9",
-            mark="goal = ",
+        "a mask that nobody asks for": _target_example(
+            setup=_LEARN.replace("done", "mask").format(
+                "torch.FloatTensor(mask)", "reward + ⟨ → mask * ⟩0.9 * "
+            )
         ),
-        Example("masked", before=_TARGET.format("torch.FloatTensor(done)", "(1 - done) * "), mark="goal = "),
-        Example(
-            "of another shape", before=_TARGET.format("torch.FloatTensor(done)[:, None]", ""), mark="goal = "
+        "masked": _target_example(
+            setup=_LEARN.format("torch.FloatTensor(done)", "⟨reward⟩ + (1 - done) * 0.9 * ")
         ),
-    )
+        "of another shape": _target_example(
+            setup=_LEARN.format("torch.FloatTensor(done)[:, None]", "⟨reward⟩ + 0.9 * ")
+        ),
+    }
 
 
 def _factor(file: File, function: Function, reward: str) -> str:
@@ -173,31 +168,31 @@ def _first_factor(value: ast.expr) -> ast.expr:
     return value
 
 
-_LOOP = """
-import random
-import torch
-from torch import nn
-class World:
-    def reset(self):
-        self.at = 0.0
-        return torch.tensor([self.at])
-    def step(self, action):
-        self.at += action - 0.5
-        return torch.tensor([self.at]), -abs(self.at), abs(self.at) > 2
-net = nn.Linear(1, 2)
-optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
-world = World()
-for episode in range(3):
+_loop_example = partial(
+    example,
+    data="""
+        class World:
+            def reset(self):
+                self.at = 0.0
+                return torch.tensor([self.at])
+            def step(self, action):
+                self.at += action - 0.5
+                return torch.tensor([self.at]), -abs(self.at), abs(self.at) > 2""",
+    model="nn.Linear(1, 2)",
+    setup="world = World()",
+    loop="for episode in range(3)",
+)
+_EPISODE = """
     state, done, steps = world.reset(), False, 0
     while not done and steps < 20:
         steps += 1
-        values = net(state)
+        values = model(state)
         action = int(values.argmax())
-        after, reward, done = world.step(action)
+        ⟨after, reward, done = world.step(action)⟩
         optimizer.zero_grad()
         (values[action] - reward).pow(2).backward()
         optimizer.step()
-{}"""
+"""
 
 
 class NextState(Repair, code="R515", cures=("RL-STEP-MISSING",)):
@@ -224,23 +219,16 @@ class NextState(Repair, code="R515", cures=("RL-STEP-MISSING",)):
             edits = insert_after(file, loop.body[-1], f"{stale[0]} = {after.id}")
             yield from self.change(case, f"go on to `{after.id}` at the end of the loop", edits, knob="state")
 
-    EXAMPLES = (
-        Example(
-            "a state that stands still",
-            before=_LOOP.format("        print(reward)\n"),
-            old="        print(reward)\n",
-            new="        print(reward)\n        state = after\n",
-            mark="world.step",
+    EXAMPLES = {
+        "a state that stands still": _loop_example(
+            step=_EPISODE + "        print(reward)\n        + state = after"
         ),
-        Example("it goes on", before=_LOOP.format("        state = after\n"), mark="world.step"),
-        Example(
-            "an iteration that ends early",
-            before=_LOOP.format(
-                "        if random.random() < 0.5:\n            continue\n        print(reward)\n"
-            ),
-            mark="world.step",
+        "it goes on": _loop_example(step=_EPISODE + "        state = after"),
+        "an iteration that ends early": _loop_example(
+            imports="import random",
+            step=_EPISODE + "        if random.random() < 0.5:\n            continue\n        print(reward)",
         ),
-    )
+    }
 
 
 def _is_cut_short(file: File, loop: ast.For | ast.While) -> bool:

@@ -112,25 +112,22 @@ class LayerWidth(
         edits = united(face.edits for face in faces)
         return Faces(edits, united(face.forced or face.edits for face in faces), next(iter(given), None))
 
-    EXAMPLES = (
-        _layer_example(
-            "a literal, with the layer behind",
+    EXAMPLES = {
+        "a literal, with the layer behind": _layer_example(
             model="nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, ⟨1), nn.ReLU(), nn.Linear(1 → 64), nn.ReLU(), nn.Linear(64⟩, 1))",
             component="model.2",
         ),
-        _layer_example(
-            "a default that both layers use",
+        "a default that both layers use": _layer_example(
             data="""
                 def make(hidden=⟨2 → 32⟩):
                     return nn.Sequential(nn.Linear(20, hidden), nn.BatchNorm1d(hidden), nn.Tanh(), nn.Linear(hidden, 1))""",
             model="make()",
             component="model.0",
         ),
-        _layer_example(
-            "wide enough, without a fault",
-            model="nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 1))",
+        "wide enough, without a fault": _layer_example(
+            model="nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Linear(64, 1))"
         ),
-    )
+    }
 
 
 def _width(layer: ModuleFact) -> int:
@@ -244,9 +241,8 @@ class OutputWidth(Repair, code="R209", cures=("LYR-OUT-SHAPE", "LOS-SELECT"), ef
                 edits = (*edits, *as_classes(file, pair[1], target.shape))
         return once(edits)
 
-    EXAMPLES = (
-        _output_example(
-            "a class without output; the width is a default",
+    EXAMPLES = {
+        "a class without output; the width is a default": _output_example(
             data="""
                 class Net(nn.Module):
                     def __init__(self, width=⟨3 → 4⟩):
@@ -258,16 +254,13 @@ class OutputWidth(Repair, code="R209", cures=("LYR-OUT-SHAPE", "LOS-SELECT"), ef
             loss="criterion(model(torch.randn(4, 2)), torch.tensor([0, 1, 2, 3]))",
             raises=True,
         ),
-        _output_example(
-            "one output for two classes",
+        "one output for two classes": _output_example(
             criterion="nn.⟨CrossEntropyLoss → BCEWithLogitsLoss⟩()",
             setup="y = torch.tensor([[0.0], [1.0], [1.0], [0.0]])",
             loss="criterion(model(torch.randn(4, 2)), y)",
             mark="nn.Linear",
         ),
-        example(
-            "the program asks for the largest output",
-            """
+        "the program asks for the largest output": example("""
                 model = nn.Linear(2, ⟨1 → 2⟩)
                 criterion = nn.CrossEntropyLoss()
                 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -279,11 +272,8 @@ class OutputWidth(Repair, code="R209", cures=("LYR-OUT-SHAPE", "LOS-SELECT"), ef
                     loss = loss_of(x, y)
                     loss.backward()
                     optimizer.step()
-                hits = model(x).argmax(1) == y[:, 0]""",
+                hits = model(x).argmax(1) == y[:, 0]"""),
+        "one output per class": _output_example(
+            model="⟨nn.Linear(2, 2)⟩", loss="criterion(model(torch.randn(4, 2)), torch.tensor([0, 1, 1, 0]))"
         ),
-        _output_example(
-            "one output per class",
-            model="⟨nn.Linear(2, 2)⟩",
-            loss="criterion(model(torch.randn(4, 2)), torch.tensor([0, 1, 1, 0]))",
-        ),
-    )
+    }
