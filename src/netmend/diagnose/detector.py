@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from netmend.diagnose.measures.acting import acts
+from netmend.diagnose.measures.chain import Link
 from netmend.diagnose.measures.ending import finished
 from netmend.unit import Family, record, runs
-from netmend.vocabulary import Symptom, Trace
+from netmend.vocabulary import (
+    AgentFact,
+    Call,
+    Event,
+    LoaderFact,
+    LossFact,
+    ModuleFact,
+    ProbeFact,
+    Site,
+    Symptom,
+    Trace,
+    WorldFact,
+)
+
+# What something can be seen at: the name of a component, a name and a line, or what knows both itself.
+At = (
+    str
+    | tuple[str, Site | None]
+    | ProbeFact
+    | Event
+    | Call
+    | Link
+    | LossFact
+    | WorldFact
+    | AgentFact
+    | LoaderFact
+    | ModuleFact
+)
 
 
 class Detector:
@@ -35,6 +63,39 @@ class Detector:
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         raise NotImplementedError
+
+    def symptom(
+        self,
+        message: str,
+        at: At = "",
+        observed: float | None = None,
+        limit: float | None = None,
+        detail: Mapping[str, Any] | None = None,
+        **place: Any,
+    ) -> Symptom:
+        """What is seen, and at what: component, line (`site`) and `first_step` are its own, unless `place` has others."""
+        seen = {**_place(at), **place}
+        return Symptom(self.code, message, observed=observed, limit=limit, detail=detail or {}, **seen)
+
+
+def _place(at: At) -> dict[str, Any]:
+    match at:
+        case str():
+            return {"component": at}
+        case tuple():
+            return {"component": at[0], "site": at[1]}
+        case ProbeFact() | Event():
+            return {"component": at.component, "site": at.site, "first_step": at.step}
+        case Call():
+            return {"component": at.component, "site": at.site}
+        case Link():
+            return {"component": at.name, "site": at.site}
+        case LossFact():
+            return {"component": at.name, "site": at.called}
+        case WorldFact():
+            return {"component": at.name, "site": at.stepped}
+        case _:
+            return {"component": at.name, "site": at.created}
 
 
 DETECTORS: Family[Detector] = Family("netmend.diagnose.detectors")

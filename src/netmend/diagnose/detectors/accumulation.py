@@ -32,15 +32,10 @@ class StepBeforeBackward(Detector, code="D203"):
             step = next(call for call in reversed(late[0].calls) if call.what == "step")
             lost = _lost(late[0])
             used = "none at all: they had been cleared" if lost else "those of the previous batch"
-            yield Symptom(
-                self.code,
-                f"On {affected} of {total} steps the optimiser stepped before backward() was called: it used {used}.",
-                component=step.component,
-                first_step=first_step(late),
-                observed=affected / total,
-                limit=self.share_limit,
-                site=step.site,
-                detail={"lost": lost, "cleared": False},
+            message = f"On {affected} of {total} steps the optimiser stepped before backward() was called: it used {used}."
+            detail = {"lost": lost, "cleared": False}
+            yield self.symptom(
+                message, step, affected / total, self.share_limit, detail, first_step=first_step(late)
             )
             return
         for name, own in by_optimizer(usual).items():
@@ -50,15 +45,10 @@ class StepBeforeBackward(Detector, code="D203"):
                 continue
             clear = _cleared(cleared[0], trace)
             assert clear is not None
-            yield Symptom(
-                self.code,
-                f"On {affected} of {total} steps the gradients were cleared between backward() and the optimiser step.",
-                component=clear.component,
-                first_step=first_step(cleared),
-                observed=affected / total,
-                limit=self.share_limit,
-                site=clear.site,
-                detail={"lost": True, "cleared": True},
+            message = f"On {affected} of {total} steps the gradients were cleared between backward() and the optimiser step."
+            detail = {"lost": True, "cleared": True}
+            yield self.symptom(
+                message, clear, affected / total, self.share_limit, detail, first_step=first_step(cleared)
             )
 
     HEALTHY = {
@@ -159,21 +149,16 @@ class GradientsClearedBetweenBatches(Detector, code="D207"):
         clear = _clear_between(losing[0], models)
         assert clear is not None
         batches = _backwards(losing[0])
-        yield Symptom(
-            self.code,
+        message = (
             f"On {affected} of {total} steps the gradients of {batches - 1} of {batches} backward passes were cleared "
-            "before the optimiser used them.",
-            component=clear.component,
-            first_step=first_step(losing),
-            observed=float(batches),
-            limit=1.0,
-            site=clear.site,
-            detail={
-                "batches": batches,
-                "backward": _site(losing[0], "backward"),
-                "step": _site(losing[0], "step"),
-            },
+            "before the optimiser used them."
         )
+        detail = {
+            "batches": batches,
+            "backward": _site(losing[0], "backward"),
+            "step": _site(losing[0], "step"),
+        }
+        yield self.symptom(message, clear, float(batches), 1.0, detail, first_step=first_step(losing))
 
     HEALTHY = {
         "the usual loop": lambda: trained(),
@@ -274,16 +259,17 @@ class AccumulationNotAveraged(Detector, code="D208"):
             return
         batches = _added(usual[0], means)
         backward = next(c for c in usual[0].calls if c.what == "backward" and c.site in means)
-        yield Symptom(
-            self.code,
+        message = (
             f"The gradients of {batches} batches were summed for one step, and each loss is a mean that was not divided "
-            f"by {batches}.",
-            component=means[backward.site].name,
-            first_step=first_step(usual),
+            f"by {batches}."
+        )
+        yield self.symptom(
+            message,
+            (means[backward.site].name, backward.site),
             observed=float(batches),
             limit=1.0,
-            site=backward.site,
             detail={"batches": batches, "share": steps / total},
+            first_step=first_step(usual),
         )
 
     HEALTHY = {

@@ -65,10 +65,7 @@ class LearningNeverStarts(Detector, code="D719", needs_end=True):
             )  # fmt: skip
 
     def _symptom(self, message: str, component: str, share: float, site: Site | None) -> Symptom:
-        return Symptom(
-            self.code, message, component=component, observed=share, limit=self.late_limit, site=site,
-            detail={"never": share == 1.0},
-        )  # fmt: skip
+        return self.symptom(message, component, share, self.late_limit, {"never": share == 1.0}, site=site)
 
     HEALTHY = {
         "learns from the start": lambda: acted(a_world(), an_agent()),
@@ -118,15 +115,8 @@ class ActionsCollapse(Detector, code="D722"):
             else f"The entropy of the policy fell to {entropy:.1%} of that of a random choice"
         )
         shares = trace.table("behaviour", world.name).known("top_action_share")[1]
-        yield Symptom(
-            self.code,
-            f"{text}, and the return did not rise.",
-            component=world.name,
-            observed=share,
-            limit=self.share_limit,
-            site=world.stepped,
-            detail={"from_start": bool(len(shares) and shares[0] >= self.share_limit), "entropy": entropy},
-        )
+        detail = {"from_start": bool(len(shares) and shares[0] >= self.share_limit), "entropy": entropy}
+        yield self.symptom(f"{text}, and the return did not rise.", world, share, self.share_limit, detail)
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         world = training_world(trace)
@@ -182,14 +172,8 @@ class ValuesExplode(Detector, code="D723"):
         times = self.extremes(trace).get("factor", 0.0)
         if world is None or times <= self.factor:
             return
-        yield Symptom(
-            self.code,
-            f"Value estimates reached {times:.3g} times the largest return that rewards of at most {largest_reward(world):.3g} allow.",
-            component=world.name,
-            observed=times,
-            limit=self.factor,
-            site=world.stepped,
-        )
+        message = f"Value estimates reached {times:.3g} times the largest return that rewards of at most {largest_reward(world):.3g} allow."
+        yield self.symptom(message, world, times, self.factor)
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         world = training_world(trace)
@@ -254,13 +238,11 @@ class AgentSettingUnusual(Detector, code="D724"):
             if agent.timesteps < self.least_timesteps:
                 continue
             for found in judged(agent):
-                yield Symptom(
-                    self.code,
+                yield self.symptom(
                     f"`{found.name}={found.value:g}`: {found.why}.",
-                    component=f"{agent.name}.{found.name}",
+                    (f"{agent.name}.{found.name}", agent.created),
                     observed=float(found.value),
                     limit=found.limit,
-                    site=agent.created,
                     detail={"setting": found.name, "leaf": found.leaf, "better": found.better},
                 )
 

@@ -9,7 +9,7 @@ from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.curves import trace_of
 from netmend.diagnose.examples.losses import given, layer, run_of, wanted
 from netmend.diagnose.examples.probes import mixed, recurrent, swapped
-from netmend.diagnose.measures.heads import Head, heads, place_of
+from netmend.diagnose.measures.heads import Head, heads, place_of, seen_at
 from netmend.library.losses import BINARY
 from netmend.unit import calibrated, exact
 from netmend.vocabulary import (
@@ -45,22 +45,13 @@ class SoftmaxOverWrongAxis(Detector, code="D408"):
                 place = place_of(trace, head, function)
                 over = "the samples of the batch" if axis == 0 else f"axis {axis}"
                 instead = f", not over the classes on axis {head.class_axis}" if head.class_axis else ""
-                yield Symptom(
-                    self.code,
-                    f"The predictions {list(head.given.shape)} sum to 1 over {over}{instead}.",
-                    component=place.component if place is not None else head.loss.name,
-                    observed=float(axis),
-                    site=place.site if place is not None and place.site is not None else head.loss.called,
-                    detail={"axis": axis, "function": function, "loss": head.loss.name},
-                )
+                message = f"The predictions {list(head.given.shape)} sum to 1 over {over}{instead}."
+                detail = {"axis": axis, "function": function, "loss": head.loss.name}
+                yield self.symptom(message, seen_at(place, head), float(axis), detail=detail)
             elif self._vector(head):
-                yield Symptom(
-                    self.code,
-                    f"`cross_entropy` got a vector of {head.given.shape[0]} scores, which it treats as one sample with that many classes.",
-                    component=head.loss.name,
-                    site=head.loss.called,
-                    detail={"axis": 0, "function": "", "loss": head.loss.name},
-                )
+                message = f"`cross_entropy` got a vector of {head.given.shape[0]} scores, which it treats as one sample with that many classes."
+                detail = {"axis": 0, "function": "", "loss": head.loss.name}
+                yield self.symptom(message, head.loss, detail=detail)
 
     def _axis(self, head: Head) -> int | None:
         """The axis that the predictions are normalised along, if it is not that of the classes."""
@@ -155,14 +146,12 @@ class AttentionOverBatch(Detector, code="D417"):
             shape, axis = scores.output_shape, scores.settings["axis"]
             if axis != 0 or shape[0] < 2 or shape[0] not in sizes:
                 continue
-            yield Symptom(
-                self.code,
-                f"The weights of attention {list(shape)} sum to 1 over axis 0, the samples of the batch.",
-                component=scores.name,
-                observed=float(axis),
-                limit=float(len(shape) - 1),
-                site=_called(trace, scores),
-                detail={"axis": axis, "rank": len(shape)},
+            message = (
+                f"The weights of attention {list(shape)} sum to 1 over axis 0, the samples of the batch."
+            )
+            detail = {"axis": axis, "rank": len(shape)}
+            yield self.symptom(
+                message, scores.name, float(axis), float(len(shape) - 1), detail, site=_called(trace, scores)
             )
 
     HEALTHY = {
@@ -220,15 +209,9 @@ class SamplesMixed(Detector, code="D601"):
             lost = values.get("axis") == "lost"
             if not lost and not self._change(probe) > self.change_limit:
                 continue
-            yield Symptom(
-                self.code,
-                _message(probe, lost),
-                component=probe.component,
-                first_step=probe.step,
-                observed=None if lost else self._change(probe),
-                limit=self.change_limit,
-                site=probe.site,
-                detail=dict(values),
+            detail = dict(values)
+            yield self.symptom(
+                _message(probe, lost), probe, None if lost else self._change(probe), self.change_limit, detail
             )
 
     def _change(self, probe: ProbeFact) -> float:
@@ -321,18 +304,17 @@ class AxesSwapped(Detector, code="D609"):
             )  # seen in memory: the loss reads scores of different samples as one's
             if not classes and (sizes[0] == sizes[1] or sorted(sizes[0]) != sorted(sizes[1])):
                 continue
-            yield Symptom(
-                self.code,
-                f"A {probe.values['operation']}() turns {_shape(before)} into {_shape(after)}: the axes are swapped, but the values are not moved.",
-                component=str(probe.values.get("module", "")) or probe.component,
-                first_step=probe.step,
-                site=probe.site,
+            message = f"A {probe.values['operation']}() turns {_shape(before)} into {_shape(after)}: the axes are swapped, but the values are not moved."
+            yield self.symptom(
+                message,
+                (str(probe.values.get("module", "")) or probe.component, probe.site),
                 detail={
                     "before": before,
                     "after": after,
                     "operation": probe.values["operation"],
                     "classes": classes,
                 },
+                first_step=probe.step,
             )
 
     HEALTHY = {

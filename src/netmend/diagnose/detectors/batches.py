@@ -74,24 +74,23 @@ class NotShuffled(Detector, code="D308", needs_fixed_data=True):
         found = self.extremes(trace)
         site = None if loader is None else loader.created
         if found.get("order_limit", 1.0) < self.order_limit:
-            yield Symptom(
-                self.code,
+            message = (
                 f"Consecutive samples differ in label only {found['order_limit']:.1%} as often as in random order: "
-                "the data is sorted by class.",
-                component="" if loader is None else loader.name,
-                observed=found["order_limit"],
-                limit=self.order_limit,
-                site=site,
+                "the data is sorted by class."
+            )
+            yield self.symptom(
+                message, ("" if loader is None else loader.name, site), found["order_limit"], self.order_limit
             )
         elif found.get("drift_limit", 1.0) > self.drift_limit:
-            yield Symptom(
-                self.code,
+            message = (
                 f"The targets' mean differs between batches {found['drift_limit']:.0f} times as much as in random order: "
-                "the data is sorted.",
-                component="" if loader is None else loader.name,
+                "the data is sorted."
+            )
+            yield self.symptom(
+                message,
+                ("" if loader is None else loader.name, site),
                 observed=found["drift_limit"],
                 limit=self.drift_limit,
-                site=site,
                 detail={"by": "drift"},
             )
 
@@ -166,13 +165,8 @@ class BatchTooSmall(Detector, code="D313", needs_fixed_data=True):
         if size >= limit or (not normed and _answers(trace) >= limit * size):
             return
         with_norm = ", and batch norm computes its statistics from them" if normed else ""
-        yield Symptom(
-            self.code,
-            f"Training batches hold {size} sample{'s' if size > 1 else ''}{with_norm}.",
-            observed=float(size),
-            limit=float(limit),
-            detail={"normed": normed, "size": size},
-        )
+        message = f"Training batches hold {size} sample{'s' if size > 1 else ''}{with_norm}."
+        yield self.symptom(message, "", float(size), float(limit), {"normed": normed, "size": size})
 
     @staticmethod
     def _among_larger(trace: Trace, size: int) -> bool:
@@ -258,13 +252,9 @@ class FewUpdates(Detector, code="D314", needs_fixed_data=True, needs_end=True):
         size = min(size, samples)
         if size < self.least_size or _on_a_part(trace, size):
             return
-        yield Symptom(
-            self.code,
-            f"Batches hold {size} of {samples} samples, so {passes:.0f} passes over the data made only {steps} updates.",
-            observed=size / samples,
-            limit=self.share_limit,
-            detail={"size": size, "samples": samples, "whole": size >= 0.95 * samples},
-        )
+        message = f"Batches hold {size} of {samples} samples, so {passes:.0f} passes over the data made only {steps} updates."
+        detail = {"size": size, "samples": samples, "whole": size >= 0.95 * samples}
+        yield self.symptom(message, "", size / samples, self.share_limit, detail)
 
     HEALTHY = {
         "small batches": lambda: _updated(60, 32, 1000),
@@ -318,16 +308,17 @@ class BatchCollapsed(Detector, code="D318", needs_fixed_data=True):
             if share > self.largest_share:
                 continue
             loader = trace.get(LoaderFact, probe.component)
-            yield Symptom(
-                self.code,
+            message = (
                 f"`{probe.component}` puts {samples} samples together, but its batch has only one row:  {share:.0%} of what they "
-                "hold is left.",
-                component=probe.component,
-                first_step=0,
+                "hold is left."
+            )
+            yield self.symptom(
+                message,
+                (probe.component, probe.site or (loader.created if loader is not None else None)),
                 observed=share,
                 limit=self.largest_share,
-                site=probe.site or (loader.created if loader is not None else None),
                 detail={"samples": samples, "loader": loader.created if loader is not None else None},
+                first_step=0,
             )
 
     HEALTHY = {

@@ -39,16 +39,17 @@ class ClippingEatsGradient(Detector, code="D211"):
             return
         table = trace.table("clip")
         limit = float(np.median(table.column("limit")))
-        yield Symptom(
-            self.code,
+        message = (
             f"Clipping to a norm of {limit:.3g} made the usual gradient {usual:,.0f} times shorter, on "
-            f"{(ratios > 1).mean():.0%} of the steps.",
-            component="clip_grad_norm_",
-            first_step=int(table.steps[0]),
+            f"{(ratios > 1).mean():.0%} of the steps."
+        )
+        yield self.symptom(
+            message,
+            ("clip_grad_norm_", usual_site(trace, "clip")),
             observed=usual,
             limit=self.factor,
-            site=usual_site(trace, "clip"),
             detail={"limit": limit, "norm": usual * limit, "share": float((ratios > 1).mean())},
+            first_step=int(table.steps[0]),
         )
 
     def extremes(self, trace: Trace) -> dict[str, float]:
@@ -91,14 +92,13 @@ class ClippingMisplaced(Detector, code="D227"):
             return
         call = _useless(wrong[0])
         assert call is not None
-        yield Symptom(
-            self.code,
-            f"On {affected} of {total} steps gradients were clipped before they were computed or after they were used.",
-            component="clip_grad_norm_",
-            first_step=first_step(wrong),
+        message = f"On {affected} of {total} steps gradients were clipped before they were computed or after they were used."
+        yield self.symptom(
+            message,
+            ("clip_grad_norm_", call.site),
             observed=affected / total,
             limit=self.share_limit,
-            site=call.site,
+            first_step=first_step(wrong),
         )
 
     HEALTHY = {
@@ -160,14 +160,9 @@ class ClippedBeforeUnscaling(Detector, code="D212"):
         call = _clipped_first(wrong[0])
         assert call is not None
         scale = float(np.median(scales))
-        yield Symptom(
-            self.code,
-            f"Gradients were clipped on {steps} steps while they were still multiplied by the loss scale of {scale:,.0f}.",
-            component="clip_grad_norm_",
-            first_step=first_step(wrong),
-            observed=scale,
-            limit=self.least_scale,
-            site=call.site,
+        message = f"Gradients were clipped on {steps} steps while they were still multiplied by the loss scale of {scale:,.0f}."
+        yield self.symptom(
+            message, "clip_grad_norm_", scale, self.least_scale, first_step=first_step(wrong), site=call.site
         )
 
     HEALTHY = {
@@ -220,14 +215,12 @@ class LossScaleFalls(Detector, code="D225"):
         count = sum(pattern.steps for pattern, _ in skipped)
         if count < self.least_skipped or count < self.share * total:
             return
-        yield Symptom(
-            self.code,
+        yield self.symptom(
             f"The scaler skipped {count} of {total} steps because gradients were not finite.",
-            component=skipped[0][1].component,
-            first_step=min(p.spans[0][0] for p, _ in skipped if p.spans),
+            (skipped[0][1].component, skipped[0][1].site),
             observed=count / total,
             limit=self.share,
-            site=skipped[0][1].site,
+            first_step=min(p.spans[0][0] for p, _ in skipped if p.spans),
         )
 
     HEALTHY = {"some steps at the start": lambda: _skipped(200, 20)}

@@ -65,15 +65,13 @@ class ConstantOutput(Detector, code="D109", needs_fixed_data=True):
             if spread
             else "was the same for all samples"
         )
-        yield Symptom(
-            self.code,
+        yield self.symptom(
             f"The output of {head.name} {varied}{where}.",
-            component=head.name,
-            first_step=0,
+            (head.name, head.site if first is None else first.site),
             observed=spread,
             limit=limit,
-            site=head.site if first is None else first.site,
             detail={"faded": "" if first is None else first.name},
+            first_step=0,
         )
 
     def _spread(self, trace: Trace) -> tuple[Link, float, str] | None:
@@ -186,15 +184,17 @@ class ClassCollapse(Detector, code="D511", needs_fixed_data=True):
             if table.steps[-1] < self.least_reach * trace.run.steps and self._went_on(trace, table):
                 continue
             where = "evaluation" if table.kind == "evaluation" else "training"
-            yield Symptom(
-                self.code,
+            message = (
                 f"At the end nearly every sample in {where} was predicted as the same class, although the labels differ "
-                f"(entropy of the predictions {share:.0%} of that of the labels).",
-                component=table.component,
-                first_step=int(table.steps[len(table) // 2]),
+                f"(entropy of the predictions {share:.0%} of that of the labels)."
+            )
+            yield self.symptom(
+                message,
+                table.component,
                 observed=share,
                 limit=self.share_limit,
                 detail={"phase": where},
+                first_step=int(table.steps[len(table) // 2]),
             )
             return
 

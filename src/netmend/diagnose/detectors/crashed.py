@@ -37,13 +37,11 @@ class Crashed(Detector, code="D701"):
         layer = failing_layer(trace)
         message = " ".join(_COLOURS.sub("", run.exception).split())
         shown = message if len(message) <= self.longest else message[: self.longest] + "…"
-        yield Symptom(
-            self.code,
+        yield self.symptom(
             f"The program ended with {shown.rstrip('.')}.",
-            component=layer.name if layer is not None else "",
-            first_step=run.steps,
-            site=run.exception_site,
+            (layer.name if layer is not None else "", run.exception_site),
             detail={"exception": run.exception, "layer": None if layer is None else layer.name},
+            first_step=run.steps,
         )
 
     HEALTHY = {

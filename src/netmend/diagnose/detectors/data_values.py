@@ -55,15 +55,16 @@ class InputNonfinite(Detector, code="D301"):
             born = [event.step for event in trace.events if event.kind == "nonfinite"]
             if born and min(born) < int(steps[bad[0]]):
                 continue  # the trouble began elsewhere
-            yield Symptom(
-                self.code,
+            message = (
                 f"The input of {table.component} held {int(counts[bad[0]])} non-finite values at step {int(steps[bad[0]])}, "
-                f"and in {len(bad)} of {len(counts)} batches looked at.",
-                component=table.component,
-                first_step=int(steps[bad[0]]),
+                f"and in {len(bad)} of {len(counts)} batches looked at."
+            )
+            yield self.symptom(
+                message,
+                (table.component, None if model is None else model.called),
                 observed=float(counts[bad[0]]),
                 limit=0.0,
-                site=None if model is None else model.called,
+                first_step=int(steps[bad[0]]),
             )
 
     HEALTHY = {"all finite": lambda: _with_bad_values([0.0] * 5)}
@@ -142,11 +143,13 @@ class InputBadlyScaled(Detector, code="D302", needs_fixed_data=True):
         smallest, largest = float(known.rms.min()), float(known.rms.max())
         large = size > self.size_limit
         spread = f" (features {smallest:.3g}–{largest:.3g})" if len(known.rms) > 1 else ""
-        yield Symptom(
-            self.code,
+        message = (
             f"The inputs are {'large' if large else 'tiny'}: root mean square {_overall(known):.3g}{spread}; default "
-            "initialisation expects about 1.",
-            component=next((batch.model for batch in trace.batches), ""),
+            "initialisation expects about 1."
+        )
+        yield self.symptom(
+            message,
+            next((batch.model for batch in trace.batches), ""),
             observed=size,
             limit=self.size_limit if large else self.tiny_limit,
             detail={"rms": _overall(known), "largest": largest, "smallest": smallest, "large": large},
@@ -157,16 +160,12 @@ class InputBadlyScaled(Detector, code="D302", needs_fixed_data=True):
         for layer in _entrances(trace):
             size = _met_by(trace, layer)
             if size is not None and size > self.further_limit:
-                yield Symptom(
-                    self.code,
+                message = (
                     f"A further input of the model is large: about {size:.2g} where `{layer.name}` meets it; default "
-                    "initialisation expects about 1.",
-                    component=layer.name,
-                    site=layer.created,
-                    observed=size,
-                    limit=self.size_limit,
-                    detail={"rms": size, "largest": size, "smallest": size, "large": True},
+                    "initialisation expects about 1."
                 )
+                detail = {"rms": size, "largest": size, "smallest": size, "large": True}
+                yield self.symptom(message, layer, size, self.size_limit, detail)
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         known = features(trace, "training")
@@ -249,16 +248,11 @@ class InputLayoutSuspect(Detector, code="D303", needs_fixed_data=True):
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe, ratio in _ratios(trace):
             if ratio > self.ratio_limit:
-                yield Symptom(
-                    self.code,
+                message = (
                     f"Neighbouring pixels of the input of {probe.component} differ {ratio:.1f} times as much as they would if the "
-                    "channels came last: height, width and channels seem to be mixed up.",
-                    component=probe.component,
-                    first_step=probe.step,
-                    observed=ratio,
-                    limit=self.ratio_limit,
-                    site=probe.site,
+                    "channels came last: height, width and channels seem to be mixed up."
                 )
+                yield self.symptom(message, probe, ratio, self.ratio_limit)
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         ratios = [ratio for _, ratio in _ratios(trace)]
@@ -305,16 +299,12 @@ class TargetBadlyScaled(Detector, code="D305", needs_fixed_data=True):
                 continue
             loss = next((loss for loss in trace.losses if loss.name == target.name), None)
             site: Site | None = None if loss is None else loss.called
-            yield Symptom(
-                self.code,
+            message = (
                 f"The targets have mean {target.mean:.3g} and standard deviation {target.std:.3g}; "
-                "an untrained network outputs about 0.",
-                component=target.name,
-                observed=size,
-                limit=self.size_limit,
-                site=site,
-                detail={"mean": target.mean, "std": target.std, "size": size, "offset": offset},
+                "an untrained network outputs about 0."
             )
+            detail = {"mean": target.mean, "std": target.std, "size": size, "offset": offset}
+            yield self.symptom(message, target.name, size, self.size_limit, detail, site=site)
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         known = [(t.mean or 0.0, t.std or 0.0) for t in _regressions(trace)]

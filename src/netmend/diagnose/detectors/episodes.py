@@ -25,19 +25,13 @@ class SteppedAfterEnd(Detector, code="D715"):
         for world in worlds(trace):
             if world.after_end >= self.least_steps:
                 share = world.after_end / world.steps
-                yield Symptom(
-                    self.code,
-                    f"{world.after_end} of {world.steps}steps ({share:.0%}) were taken after an episode had ended, without a reset.",
-                    component=world.name,
-                    observed=float(world.after_end),
-                    limit=float(self.least_steps),
-                    site=world.stepped,
-                    detail={
-                        "truncated": world.truncated,
-                        "terminated": world.terminated,
-                        "resets": world.resets,
-                    },
-                )
+                message = f"{world.after_end} of {world.steps}steps ({share:.0%}) were taken after an episode had ended, without a reset."
+                detail = {
+                    "truncated": world.truncated,
+                    "terminated": world.terminated,
+                    "resets": world.resets,
+                }
+                yield self.symptom(message, world, float(world.after_end), float(self.least_steps), detail)
 
     HEALTHY = {
         "reset after every end": lambda: acted(a_world()),
@@ -58,15 +52,9 @@ class TruncationMerged(Detector, code="D716"):
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for world in worlds(trace):
             if world.merged >= self.least_ends:
-                yield Symptom(
-                    self.code,
-                    f"{world.merged} of {world.episodes} episodes were cut off by a time limit, but the agent was told that they had terminated.",
-                    component=world.name,
-                    observed=float(world.merged),
-                    limit=float(self.least_ends),
-                    site=world.stepped,
-                    detail={"chain": list(world.chain)},
-                )
+                message = f"{world.merged} of {world.episodes} episodes were cut off by a time limit, but the agent was told that they had terminated."
+                detail = {"chain": list(world.chain)}
+                yield self.symptom(message, world, float(world.merged), float(self.least_ends), detail)
 
     HEALTHY = {
         "flags passed on": lambda: acted(a_world(truncated=80, terminated=70)),
@@ -91,14 +79,8 @@ class TimeLimitsEndEpisodes(Detector, code="D717"):
             return
         share = world.truncated / max(1, world.episodes)
         if share >= self.share_limit:
-            yield Symptom(
-                self.code,
-                f"{world.truncated} of {world.episodes} episodes were cut off by a time limit.",
-                component=world.name,
-                observed=share,
-                limit=self.share_limit,
-                site=world.stepped,
-            )
+            message = f"{world.truncated} of {world.episodes} episodes were cut off by a time limit."
+            yield self.symptom(message, world, share, self.share_limit)
 
     HEALTHY = {
         "episodes end by themselves": lambda: acted(a_world(truncated=10)),
@@ -125,13 +107,12 @@ class SameStart(Detector, code="D718"):
             or world.same_starts < self.share_limit * world.resets
         ):
             return
-        yield Symptom(
-            self.code,
-            f"{world.same_starts} of {world.resets} episodes were reset with the previous episode's seed and started in the same state.",
-            component=world.name,
+        message = f"{world.same_starts} of {world.resets} episodes were reset with the previous episode's seed and started in the same state."
+        yield self.symptom(
+            message,
+            (world.name, world.reset or world.stepped),
             observed=float(world.same_starts),
             limit=float(self.least_resets),
-            site=world.reset or world.stepped,
         )
 
     HEALTHY = {
@@ -161,15 +142,13 @@ class FewRollouts(Detector, code="D725", needs_end=True):
             ):
                 continue
             if 0 < agent.trainings <= self.most:
-                yield Symptom(
-                    self.code,
+                message = (
                     f"{agent.planned} steps were requested and {gathers * agent.copies} make one rollout: the agent was trained {agent.trainings} "
-                    f"time{'s' if agent.trainings > 1 else ''} in all.",
-                    component=agent.name,
-                    observed=float(agent.trainings),
-                    limit=float(self.most),
-                    site=agent.learned,
-                    detail={"rollout": gathers * agent.copies},
+                    f"time{'s' if agent.trainings > 1 else ''} in all."
+                )
+                detail = {"rollout": gathers * agent.copies}
+                yield self.symptom(
+                    message, agent.name, float(agent.trainings), float(self.most), detail, site=agent.learned
                 )
 
     HEALTHY = {
@@ -207,14 +186,8 @@ class ReturnsFall(Detector, code="D726"):
         values = returns(trace, world)
         third = len(values) // 3
         first, last = float(values[:third].mean()), float(values[-third:].mean())
-        yield Symptom(
-            self.code,
-            f"Episodes returned {first:.3g} at the beginning and {last:.3g} at the end: training made the agent worse.",
-            component=world.name,
-            observed=seen["fall_limit"],
-            limit=self.fall_limit,
-            site=world.stepped,
-        )
+        message = f"Episodes returned {first:.3g} at the beginning and {last:.3g} at the end: training made the agent worse."
+        yield self.symptom(message, world, seen["fall_limit"], self.fall_limit)
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         world = training_world(trace)

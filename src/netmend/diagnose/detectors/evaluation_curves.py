@@ -43,15 +43,13 @@ class Overfitting(Detector, code="D506", needs_fixed_data=True):
             return
         steps, losses, _ = passes
         best = int(np.argmin(smooth(losses)))
-        yield Symptom(
-            self.code,
+        message = (
             f"The evaluation loss was best at step {int(steps[best])} ({losses[best]:.3g}) and {'rose to' if rising else 'ended at'} "
-            f"{losses[-1]:.3g}, while the training loss fell to {course.last:.3g}.",
-            component=course.loss,
-            first_step=int(steps[best]),
-            observed=found["rise_limit"],
-            limit=self.rise_limit,
-            detail={"best_pass": best, "passes": len(losses), "gap": found["gap_limit"]},
+            f"{losses[-1]:.3g}, while the training loss fell to {course.last:.3g}."
+        )
+        detail = {"best_pass": best, "passes": len(losses), "gap": found["gap_limit"]}
+        yield self.symptom(
+            message, course.loss, found["rise_limit"], self.rise_limit, detail, first_step=int(steps[best])
         )
 
     def _by_heart(self, found: Mapping[str, float], course: Progress) -> bool:
@@ -112,14 +110,12 @@ class Overtraining(Detector, code="D507", needs_fixed_data=True, needs_end=True)
             return
         steps, losses, _ = passes
         best = int(np.argmin(smooth(losses)))
-        yield Symptom(
-            self.code,
+        message = (
             f"Evaluation was best in pass {best + 1} of {len(losses)} (loss {losses[best]:.3g}); by the end of the run "
-            f"it had risen to {losses[-1]:.3g}.",
-            component=course.loss,
-            first_step=int(steps[best]),
-            observed=found["early_share"],
-            limit=self.early_share,
+            f"it had risen to {losses[-1]:.3g}."
+        )
+        yield self.symptom(
+            message, course.loss, found["early_share"], self.early_share, first_step=int(steps[best])
         )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
@@ -161,13 +157,9 @@ class TrainingWorseThanEvaluation(Detector, code="D509", needs_fixed_data=True):
             return
         if found["gap_limit"] < self.gap_limit or found["least_relative"] < self.least_relative:
             return
-        yield Symptom(
-            self.code,
-            f"At the end the training loss was {course.last:.3g}, {found['gap_limit']:.1f} times the evaluation loss.",
-            component=course.loss,
-            first_step=course.last_step,
-            observed=found["gap_limit"],
-            limit=self.gap_limit,
+        message = f"At the end the training loss was {course.last:.3g}, {found['gap_limit']:.1f} times the evaluation loss."
+        yield self.symptom(
+            message, course.loss, found["gap_limit"], self.gap_limit, first_step=course.last_step
         )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
@@ -215,14 +207,12 @@ class LossMetricDecoupled(Detector, code="D510", needs_fixed_data=True):
             return
         if course.metric_best > majority + self.gain_limit:
             return
-        yield Symptom(
-            self.code,
+        message = (
             f"The loss fell to {course.relative[-1]:.2f} times that of the best constant prediction, but only "
-            f"{course.metric_last:.0%} of the predictions are right; always predicting the most frequent class gets {majority:.0%}.",
-            component=course.loss,
-            first_step=int(course.steps[len(course.steps) // 2]),
-            observed=course.metric_best,
-            limit=majority + self.gain_limit,
+            f"{course.metric_last:.0%} of the predictions are right; always predicting the most frequent class gets {majority:.0%}."
+        )
+        yield self.symptom(
+            message, course.loss, course.metric_best, majority + self.gain_limit, first_step=course.middle
         )
 
     @staticmethod

@@ -36,28 +36,21 @@ class GradientsInEvaluation(Detector, code="D224", needs_fixed_data=True):
             if recorded.sum() < self.least_passes:
                 continue
             loss = trace.get(LossFact, table.component)
-            yield Symptom(
-                self.code,
+            yield self.symptom(
                 f"{int(recorded.sum())} evaluation passes recorded gradients that were never used.",
-                component=table.component,
-                first_step=int(table.steps[recorded][0]),
+                (table.component, loss.called if loss is not None else None),
                 observed=float(recorded.sum()),
                 limit=float(self.least_passes),
-                site=loss.called if loss is not None else None,
+                first_step=int(table.steps[recorded][0]),
             )
 
         for loss in trace.losses:
             steps = _unused(trace, loss)
             if steps >= self.least_passes:
-                yield Symptom(
-                    self.code,
-                    f"{loss.criterion} was computed with gradients on {steps} steps and never backpropagated.",
-                    component=loss.name,
-                    first_step=0,
-                    observed=float(steps),
-                    limit=float(self.least_passes),
-                    site=loss.called,
+                message = (
+                    f"{loss.criterion} was computed with gradients on {steps} steps and never backpropagated."
                 )
+                yield self.symptom(message, loss, float(steps), float(self.least_passes), first_step=0)
 
     HEALTHY = {
         "without gradients": lambda: _evaluated(5, 0.0),
@@ -129,16 +122,13 @@ class EvaluationNotDeterministic(Detector, code="D603"):
                 name = kind
             if not name or not difference > self.difference_limit:
                 continue
-            yield Symptom(
-                self.code,
+            message = (
                 f"In eval mode {probe.component} gives different outputs for the same batch each time, by {difference:.0%} "
-                "of its output: dropout is still on.",
-                component=name,
-                first_step=probe.step,
-                observed=difference,
-                limit=self.difference_limit,
-                site=site,
-                detail={"model": probe.component},
+                "of its output: dropout is still on."
+            )
+            detail = {"model": probe.component}
+            yield self.symptom(
+                message, name, difference, self.difference_limit, detail, first_step=probe.step, site=site
             )
 
     HEALTHY = {
@@ -201,14 +191,15 @@ class TrainingEvaluationSkew(Detector, code="D310", needs_fixed_data=True):
         trained, evaluated = features(trace, "training"), features(trace, "evaluation")
         assert trained is not None and evaluated is not None
         model = next((model for model in trace.models), None)
-        yield Symptom(
-            self.code,
+        message = (
             f"Inputs have mean {np.median(trained.mean):.3g} and spread {np.median(trained.std):.3g} in training, but mean "
-            f"{np.median(evaluated.mean):.3g} and spread {np.median(evaluated.std):.3g} in evaluation.",
-            component="" if model is None else model.name,
+            f"{np.median(evaluated.mean):.3g} and spread {np.median(evaluated.std):.3g} in evaluation."
+        )
+        yield self.symptom(
+            message,
+            ("" if model is None else model.name, None),
             observed=max(found["shift_limit"], found["scale_limit"]),
             limit=self.shift_limit,
-            site=None,
             detail={"rescaled": rescaled is not None},
         )
 
@@ -264,12 +255,10 @@ class EvaluationClassesUnseen(Detector, code="D312", needs_fixed_data=True):
             return
         new = sorted(set(_evaluated_labels(trace)) - set(class_counts(trace)))
         named = ", ".join(new[:5]) + (", …" if len(new) > 5 else "")
-        yield Symptom(
-            self.code,
-            f"{share:.0%} of the labels in an evaluation are classes that never occur in training ({named}).",
-            observed=share,
-            limit=self.share_limit,
+        message = (
+            f"{share:.0%} of the labels in an evaluation are classes that never occur in training ({named})."
         )
+        yield self.symptom(message, "", share, self.share_limit)
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         trained = class_counts(trace)

@@ -56,16 +56,7 @@ class InputIgnored(Detector, code="D602"):
 
     def _symptom(self, probe: ProbeFact, message: str, observed: float) -> Symptom:
         values: Mapping[str, object] = dict(probe.values)
-        return Symptom(
-            self.code,
-            message,
-            component=probe.component,
-            first_step=probe.step,
-            observed=observed,
-            limit=self.change_limit,
-            site=probe.site,
-            detail=values,
-        )
+        return self.symptom(message, probe, observed, self.change_limit, values)
 
     HEALTHY = {
         "a small change": lambda: probed("input dependency", {"change": 1e-4, "ignored": ()}, step=16),
@@ -105,17 +96,11 @@ class BatchOverfitFails(Detector, code="D606"):
                 continue
             if int(values["steps"]) < self.least_steps:
                 continue
-            yield Symptom(
-                self.code,
+            message = (
                 f"Trained on one batch for {values['steps']} steps, a copy of {probe.component} still has {level:.0%} of the "
-                "best constant prediction's loss.",
-                component=probe.component,
-                first_step=probe.step,
-                observed=float(level),
-                limit=self.level_limit,
-                site=probe.site,
-                detail=dict(values),
+                "best constant prediction's loss."
             )
+            yield self.symptom(message, probe, float(level), self.level_limit, dict(values))
 
     HEALTHY = {
         "by heart": lambda: probed("batch overfit", {"first": 2.3, "best": 0.02, "steps": 40, "s": 0.01}),
@@ -147,15 +132,14 @@ class GradientWrong(Detector, code="D607"):
             error, share = float(probe.values["error"]), float(probe.values["wrong_share"])
             if error <= self.error_limit or share <= self.share_limit:
                 continue
-            yield Symptom(
-                self.code,
-                f"The gradient that {probe.values['function']}.backward() returns is off by {error:.0%} (median), compared with finite differences.",
-                component=str(probe.values["function"]),
-                first_step=probe.step,
+            message = f"The gradient that {probe.values['function']}.backward() returns is off by {error:.0%} (median), compared with finite differences."
+            yield self.symptom(
+                message,
+                (str(probe.values["function"]), probe.site),
                 observed=error,
                 limit=self.error_limit,
-                site=probe.site,
                 detail=dict(probe.values),
+                first_step=probe.step,
             )
 
     HEALTHY = {
@@ -199,17 +183,12 @@ class RateProbe(Detector, code="D608"):
                 direction, other = "too low", higher
             else:
                 continue
-            yield Symptom(
-                self.code,
+            message = (
                 f"Ten steps on one batch brought the loss to {own:.2f} of its start at the program's learning rate, and to {other:.2f} "
-                f"at a {'lower' if direction == 'too high' else 'higher'} one.",
-                component=probe.component,
-                first_step=probe.step,
-                observed=own,
-                limit=self.better_limit,
-                site=probe.site,
-                detail={"direction": direction, **probe.values},
+                f"at a {'lower' if direction == 'too high' else 'higher'} one."
             )
+            detail = {"direction": direction, **probe.values}
+            yield self.symptom(message, probe, own, self.better_limit, detail)
 
     HEALTHY = {
         "falls": lambda: probed(

@@ -11,6 +11,7 @@ from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.loops import Layer, optimizer, trained
 from netmend.diagnose.examples.probes import probed
 from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, wires
+from netmend.diagnose.measures.words import few
 from netmend.unit import convention, exact
 from netmend.vocabulary import Event, ModuleFact, OptimizerFact, Symptom, Table, Trace
 from netmend.vocabulary.table import FloatArray, IntArray
@@ -54,23 +55,20 @@ class StepSkipsParameters(Detector, code="D229"):
                 continue
             layers = layers_of([wire for wire, _ in found])
             first = min(since for _, since in found)
-            yield Symptom(
-                self.code,
+            message = (
                 f"`{holder.name}.step()` does not change {len(found)} of its {len(own)} parameters "
-                f"({', '.join(layers[:3])}{', …' if len(layers) > 3 else ''}), although they have gradients.",
-                component=layers[0],
-                first_step=first - 1,
-                observed=float(len(found)),
-                limit=0.0,
-                site=holder.stepped,
-                detail={
-                    "layers": layers,
-                    "names": [wire.name for wire, _ in found],
-                    "optimizer": holder.name,
-                    "kind": holder.kind,
-                    "created": holder.created,
-                    "always": all(not wire.changed for wire, _ in found),
-                },
+                f"({few(layers)}), although they have gradients."
+            )
+            detail = {
+                "layers": layers,
+                "names": [wire.name for wire, _ in found],
+                "optimizer": holder.name,
+                "kind": holder.kind,
+                "created": holder.created,
+                "always": all(not wire.changed for wire, _ in found),
+            }
+            yield self.symptom(
+                message, layers[0], float(len(found)), 0.0, detail, first_step=first - 1, site=holder.stepped
             )
 
     def _since(self, trace: Trace, wire: Wire, optimizer: OptimizerFact) -> int:
@@ -202,15 +200,15 @@ class FrozenParameters(Detector, code="D220"):
                 continue
             layers = layers_of(random)
             module = random[0].module
-            yield Symptom(
-                self.code,
+            message = (
                 f"{count:,} of {total:,} parameters of {model} are frozen at their random initial values "
-                f"({', '.join(layers[:3])}{', …' if len(layers) > 3 else ''}).",
-                component=layers[0],
-                first_step=0,
+                f"({few(layers)})."
+            )
+            yield self.symptom(
+                message,
+                (layers[0], module.created if module is not None else None),
                 observed=count / total,
                 limit=self.least_share,
-                site=module.created if module is not None else None,
                 detail={
                     "layers": layers,
                     "model": model,
@@ -218,6 +216,7 @@ class FrozenParameters(Detector, code="D220"):
                     "adapted": _adapted(own, layers),
                     "resting": _resting(trace, model, module),
                 },
+                first_step=0,
             )
 
     HEALTHY = {
@@ -286,17 +285,12 @@ class FrozenLate(Detector, code="D230"):
             steps, count = int(probe.values["steps"]), int(probe.values["count"])
             if steps < self.least_steps or not count:
                 continue
-            yield Symptom(
-                self.code,
+            message = (
                 f"{count:,} parameters of {probe.component} were trained for {steps} steps before {probe.values['class']}.train() "
-                "froze them.",
-                component=probe.component,
-                first_step=probe.step,
-                observed=float(steps),
-                limit=float(self.least_steps),
-                site=probe.site,
-                detail={"class": probe.values["class"], "names": list(probe.values["names"])},
+                "froze them."
             )
+            detail = {"class": probe.values["class"], "names": list(probe.values["names"])}
+            yield self.symptom(message, probe, float(steps), float(self.least_steps), detail)
 
     HEALTHY = {
         "frozen before the first step": lambda: _late(0),

@@ -16,6 +16,7 @@ from netmend.diagnose.measures.wiring import (
     plain_execution,
     wires,
 )
+from netmend.diagnose.measures.words import few
 from netmend.unit import convention
 from netmend.vocabulary import FunctionFact, Site, Symptom, Trace
 
@@ -45,15 +46,15 @@ class ParametersWithoutGradient(Detector, code="D214"):
             count = sum(wire.size for wire in found)
             how = "a gradient of exactly 0" if zero else "no gradient"
             module = found[0].module
-            yield Symptom(
-                self.code,
+            message = (
                 f"{count:,} of {total:,} parameters of {model} should be trained but had {how} on all "
-                f"{found[0].looks} recorded steps ({', '.join(layers[:3])}{', …' if len(layers) > 3 else ''}).",
-                component=layers[0],
-                first_step=0,
+                f"{found[0].looks} recorded steps ({few(layers)})."
+            )
+            yield self.symptom(
+                message,
+                (layers[0], module.called if module is not None else None),
                 observed=count / total,
                 limit=0.0,
-                site=module.called if module is not None else None,
                 detail={
                     "layers": layers,
                     "model": model,
@@ -61,6 +62,7 @@ class ParametersWithoutGradient(Detector, code="D214"):
                     "fresh": any(wire.fresh for wire in found),
                     "loaded": loaded(trace, layers[0]),
                 },
+                first_step=0,
             )
 
     HEALTHY = {
@@ -128,15 +130,12 @@ class GraphCut(Detector, code="D218"):
             for cut in cutting(trace, model, found)[:1] if found else ():
                 layers = layers_of(found)
                 name = cut.function.strip("_")
-                yield Symptom(
-                    self.code,
+                message = (
                     f"`{name}` at {cut.site.short if cut.site else '?'} {_MEANINGS.get(name, 'lets no gradient through')}: "
-                    f"no gradient reaches {layers[-1]}.",
-                    component=layers[-1],
-                    first_step=0,
-                    site=cut.site,
-                    detail={"model": model, "layers": layers, "operation": name},
+                    f"no gradient reaches {layers[-1]}."
                 )
+                detail = {"model": model, "layers": layers, "operation": name}
+                yield self.symptom(message, layers[-1], detail=detail, first_step=0, site=cut.site)
 
     HEALTHY = ParametersWithoutGradient.HEALTHY
     FAULTY = ParametersWithoutGradient.FAULTY
@@ -163,17 +162,12 @@ class NothingGetsGradients(Detector, code="D240"):
         looks = min(wire.looks for wire in held)
         if looks < self.least_looks:
             return
-        yield Symptom(
-            self.code,
+        message = (
             f"None of the {sum(wire.size for wire in held):,} parameters in the optimiser had a gradient on any of the "
-            f"{looks} recorded steps, although backward() ran.",
-            component=held[0].model,
-            first_step=0,
-            observed=0.0,
-            limit=1.0,
-            site=passes[0].site,
-            detail={"model": held[0].model},
+            f"{looks} recorded steps, although backward() ran."
         )
+        detail = {"model": held[0].model}
+        yield self.symptom(message, held[0].model, 0.0, 1.0, detail, first_step=0, site=passes[0].site)
 
     HEALTHY = {
         "all get gradients": lambda: trained(Layer("fc")),
@@ -228,16 +222,14 @@ class UnusedModules(Detector, code="D226", needs_fixed_data=True):
                 continue
             layers = layers_of(idle)
             count, total = sum(wire.size for wire in idle), sum(wire.size for wire in own)
-            yield Symptom(
-                self.code,
-                f"`{', '.join(layers[:3])}{', …' if len(layers) > 3 else ''}` "
-                f"({count:,} of {total:,} parameters of {model}) were never executed.",
-                component=layers[0],
-                first_step=0,
+            message = f"`{few(layers)}` ({count:,} of {total:,} parameters of {model}) were never executed."
+            yield self.symptom(
+                message,
+                (layers[0], idle[0].module.created if idle[0].module is not None else None),
                 observed=count / total,
                 limit=0.0,
-                site=idle[0].module.created if idle[0].module is not None else None,
                 detail={"layers": layers, "model": model},
+                first_step=0,
             )
 
     HEALTHY = {

@@ -44,26 +44,23 @@ class ExplodingGradient(Detector, code="D103"):
         found = self.extremes(trace)
         if found.get("depth_limit", 0.0) >= self.depth_limit:
             steepest = min(profiles(trace), key=lambda profile: profile.total)
-            yield Symptom(
-                self.code,
+            message = (
                 f"Relative to the weights, gradients grow {10**-steepest.total:.3g}-fold towards the input over the "
-                f"{len(steepest.layers)} layers of {steepest.model}.",
-                component=steepest.layers[0].name,
-                first_step=0,
+                f"{len(steepest.layers)} layers of {steepest.model}."
+            )
+            yield self.symptom(
+                message,
+                (steepest.layers[0].name, steepest.layers[0].site),
                 observed=-steepest.total,
                 limit=self.depth_limit,
-                site=steepest.layers[0].site,
                 detail={"form": "depth"},
+                first_step=0,
             )
         growth = found.get("growth_limit", 0.0)
         if growth >= self.growth_limit:
-            yield Symptom(
-                self.code,
-                f"The gradient norm rose to {growth:.3g} times its level in the first steps.",
-                first_step=self._rises(trace)[1],
-                observed=growth,
-                limit=self.growth_limit,
-                detail={"form": "time"},
+            message = f"The gradient norm rose to {growth:.3g} times its level in the first steps."
+            yield self.symptom(
+                message, "", growth, self.growth_limit, {"form": "time"}, first_step=self._rises(trace)[1]
             )
 
     def _rises(self, trace: Trace) -> tuple[float, int]:
@@ -118,17 +115,12 @@ class VanishingGradient(Detector, code="D106", needs_fixed_data=True):
             if profile.total < self.total_limit or profile.slope < self.slope_limit:
                 continue
             first = profile.layers[0]
-            yield Symptom(
-                self.code,
+            message = (
                 f"Relative to the weights, gradients shrink {10**profile.slope:.1f}-fold per layer towards the input: "
-                f"{10**profile.total:.0f}-fold over the {len(profile.layers)} layers of {profile.model}.",
-                component=first.name,
-                first_step=0,
-                observed=profile.total,
-                limit=self.total_limit,
-                site=first.site,
-                detail={"slope": profile.slope, "layers": [link.name for link in profile.layers]},
+                f"{10**profile.total:.0f}-fold over the {len(profile.layers)} layers of {profile.model}."
             )
+            detail = {"slope": profile.slope, "layers": [link.name for link in profile.layers]}
+            yield self.symptom(message, first, profile.total, self.total_limit, detail, first_step=0)
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         found: list[Profile] = [p for p in profiles(trace) if len(p.layers) >= self.least_layers]
@@ -194,16 +186,8 @@ class NonfiniteOrigin(Detector, code="D110"):
             rise = self._rise(trace, event.step)
             grew = rise >= self.growth
             before = f" The loss or the weights had grown {rise:.3g}-fold before." if grew else ""
-            yield Symptom(
-                self.code,
-                f"{event.message[:1].upper()}{event.message[1:]}.{before}",
-                component=event.component,
-                first_step=event.step,
-                observed=rise,
-                limit=self.growth,
-                site=event.site,
-                detail={**event.detail, "grew": grew},
-            )
+            message = f"{event.message[:1].upper()}{event.message[1:]}.{before}"
+            yield self.symptom(message, event, rise, self.growth, {**event.detail, "grew": grew})
             return
 
     def _recovered(self, trace: Trace, event: Event) -> bool:

@@ -46,16 +46,17 @@ class GraphsKept(Detector, code="D219"):
                 continue
             loss = trace.get(LossFact, table.component)
             most = int(alive.max())
-            yield Symptom(
-                self.code,
+            message = (
                 f"Of {int(marked[-1])} graphs of earlier steps that were tracked, up to {most} were still in memory"
-                + (", and none was freed." if never else " at a time."),
-                component=table.component,
-                first_step=int(table.steps[np.argmax(alive >= self.least_alive)]),
+                + (", and none was freed." if never else " at a time.")
+            )
+            yield self.symptom(
+                message,
+                (table.component, loss.backward if loss is not None else None),
                 observed=float(most),
                 limit=float(self.least_alive),
-                site=loss.backward if loss is not None else None,
                 detail={"never": bool(never), "alive": most},
+                first_step=int(table.steps[np.argmax(alive >= self.least_alive)]),
             )
 
     def extremes(self, trace: Trace) -> dict[str, float]:
@@ -93,14 +94,12 @@ class CarriedState(Detector, code="D221"):
             if inside < self.least_alive or inside < self.share * marked or alive > inside / 2:
                 continue
             loss = trace.get(LossFact, table.component)
-            yield Symptom(
-                self.code,
+            yield self.symptom(
                 f"The graph still includes {int(inside)} of {int(marked)} earlier steps that were tracked.",
-                component=table.component,
-                first_step=int(table.steps[0]),
+                (table.component, loss.backward if loss is not None else None),
                 observed=inside,
                 limit=float(self.least_alive),
-                site=loss.backward if loss is not None else None,
+                first_step=int(table.steps[0]),
             )
 
     HEALTHY = {

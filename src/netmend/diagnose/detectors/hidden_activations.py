@@ -40,13 +40,8 @@ class HiddenActivationMissing(Detector, code="D118"):
             if on_purpose(first, second) or not (certain or whole):
                 continue
             known = "; the model's output is a linear function of its input" if whole else ""
-            yield Symptom(
-                self.code,
-                f"Layer {second.name} follows {first.name} with no nonlinearity in between{known}.",
-                component=first.name,
-                site=first.site,
-                detail={"second": second.name, "affine": whole},
-            )
+            message = f"Layer {second.name} follows {first.name} with no nonlinearity in between{known}."
+            yield self.symptom(message, first, detail={"second": second.name, "affine": whole})
 
     HEALTHY = {
         "an activation between all layers": lambda: net_run(),
@@ -103,14 +98,9 @@ class HiddenSoftmax(Detector, code="D119"):
                 continue
             sure = link.module is not None and following.module is not None
             sure = sure and in_sequence(trace, link.module, following.module)  # type: ignore[arg-type]
-            yield Symptom(
-                self.code,
-                f"The {link.shape[-1]} hidden units of {before.name} go through {link.function} before {following.name}.",
-                component=link.name,
-                site=link.site,
-                observed=float(link.shape[-1]),
-                detail={"certain": sure, "before": before.name},
-            )
+            message = f"The {link.shape[-1]} hidden units of {before.name} go through {link.function} before {following.name}."
+            detail = {"certain": sure, "before": before.name}
+            yield self.symptom(message, link, float(link.shape[-1]), detail=detail)
 
     HEALTHY = {
         "no softmax": lambda: net_run(),
@@ -168,17 +158,12 @@ class SigmoidStack(Detector, code="D126"):
             if profile.total < self.total_limit:
                 continue
             count = self._count(trace, profile.model)
-            yield Symptom(
-                self.code,
+            message = (
                 f"The {count} hidden layers of {profile.model} use {link.function}, and gradients shrink "
-                f"{10**profile.total:.0f}-fold from the last layer to the first.",
-                component=link.name,
-                first_step=0,
-                observed=profile.total,
-                limit=self.total_limit,
-                site=link.site,
-                detail={"function": link.function, "layers": count},
+                f"{10**profile.total:.0f}-fold from the last layer to the first."
             )
+            detail = {"function": link.function, "layers": count}
+            yield self.symptom(message, link, profile.total, self.total_limit, detail, first_step=0)
 
     def _judged(self, trace: Trace) -> Iterator[Profile]:
         for profile in profiles(trace):
@@ -227,16 +212,8 @@ class ModelIsAffine(Detector, code="D604"):
             curvature, layers = float(probe.values["curvature"]), int(probe.values["weight_layers"])
             if curvature > self.curvature_limit or layers < self.least_layers or probe.component in bent:
                 continue
-            yield Symptom(
-                self.code,
-                f"{probe.component} has {layers} weight layers, yet its output is a linear function of its input.",
-                component=probe.component,
-                first_step=probe.step,
-                observed=curvature,
-                limit=self.curvature_limit,
-                site=probe.site,
-                detail=dict(probe.values),
-            )
+            message = f"{probe.component} has {layers} weight layers, yet its output is a linear function of its input."
+            yield self.symptom(message, probe, curvature, self.curvature_limit, dict(probe.values))
 
     HEALTHY = {
         "slightly bent": lambda: probed("affine", {"curvature": 2e-4, "weight_layers": 3}),

@@ -50,15 +50,13 @@ class DeadUnits(Detector, code="D104"):
                 if first >= self.died_limit
                 else ""
             )
-            yield Symptom(
-                self.code,
+            yield self.symptom(
                 f"{last:.0%} of the units of {link.name} were zero for all samples{since}.",
-                component=link.name,
-                first_step=step if died else 0,
+                link,
                 observed=last,
                 limit=self.died_limit if died else self.dead_limit,
-                site=link.site,
                 detail={"first": first, "rise": rise if died else 0.0},
+                first_step=step if died else 0,
             )
 
     def _shares(self, trace: Trace, link: Link) -> tuple[float, float, int] | None:
@@ -118,15 +116,14 @@ class SaturatedUnits(Detector, code="D105"):
             if found is None or found[1] < self.share_limit:
                 continue
             first, last = found
-            yield Symptom(
-                self.code,
-                f"{last:.0%} of the values of {link.name} ({link.function}) were saturated, {first:.0%} at the start.",
-                component=link.name,
-                first_step=0 if first >= self.share_limit else None,
+            message = f"{last:.0%} of the values of {link.name} ({link.function}) were saturated, {first:.0%} at the start."
+            yield self.symptom(
+                message,
+                link,
                 observed=last,
                 limit=self.share_limit,
-                site=link.site,
                 detail={"first": first, "function": link.function},
+                first_step=0 if first >= self.share_limit else None,
             )
 
     def _shares(self, trace: Trace, link: Link) -> tuple[float, float] | None:
@@ -177,15 +174,9 @@ class ActivationDrift(Detector, code="D115", needs_fixed_data=True):
         if not grown:
             return
         growth, link = max(grown, key=lambda item: item[0])
-        yield Symptom(
-            self.code,
-            f"The signal in {link.name} grew to {growth:.3g} times its initial size.",
-            component=link.name,
-            observed=growth,
-            limit=self.growth_limit,
-            site=link.site,
-            detail={"layers": [other.name for _, other in grown]},
-        )
+        message = f"The signal in {link.name} grew to {growth:.3g} times its initial size."
+        detail = {"layers": [other.name for _, other in grown]}
+        yield self.symptom(message, link, growth, self.growth_limit, detail)
 
     def _growths(self, trace: Trace) -> Iterator[tuple[float, Link]]:
         for link in chain(trace):
@@ -249,14 +240,13 @@ class NetworkDied(Detector, code="D130", needs_fixed_data=True):
         when = "from the start" if since == 0 else f"since step {since}"
         told.append(f"The gradients of {len(gone)} of {len(held)} weights are exactly zero {when}")
         quiet = f", and {_named(silent)} zero for every sample." if silent else "."
-        yield Symptom(
-            self.code,
+        yield self.symptom(
             " ".join(told) + quiet,
-            component=silent[0] if silent else next(iter(gone)),
-            first_step=since if peak is None else min(since, peak[2]),
+            silent[0] if silent else next(iter(gone)),
             observed=len(gone) / len(held),
             limit=self.share,
             detail={"since": since, "silent": silent, "exploded": None if peak is None else peak[2]},
+            first_step=since if peak is None else min(since, peak[2]),
         )
 
     def _since(self, trace: Trace, parameter: str) -> int | None:

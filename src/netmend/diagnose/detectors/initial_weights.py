@@ -53,22 +53,11 @@ class InitSymmetric(Detector, code="D111"):
             both += (
                 f"; {behind.name} after it is zero for every sample, to the end" if dead and behind else ""
             )
-            yield Symptom(
-                self.code,
-                f"All {weight.shape[0]} units of {link.name} start with the same weights ({value:g}){both}.",
-                component=link.name,
-                first_step=0,
-                observed=weight.symmetric_share,
-                limit=self.share_limit,
-                site=link.site,
-                detail={
-                    "value": value,
-                    "partner": partner,
-                    "units": weight.shape[0],
-                    "cut": cut,
-                    "dead": dead,
-                },
+            message = (
+                f"All {weight.shape[0]} units of {link.name} start with the same weights ({value:g}){both}."
             )
+            detail = {"value": value, "partner": partner, "units": weight.shape[0], "cut": cut, "dead": dead}
+            yield self.symptom(message, link, weight.symmetric_share, self.share_limit, detail, first_step=0)
 
     def _alike(self, weight: ParameterFact) -> bool:
         # Told apart by values too: a tensor of one value has equal rows by definition.
@@ -179,16 +168,9 @@ class InitScaleOff(Detector, code="D112"):
             )
             first = found[0][0]
             several = f" ({len(found)} layers)" if len(found) > 1 else ""
-            yield Symptom(
-                self.code,
-                f"The weights of {link.name} start {gain / 0.58:.2g} times as large as usual for their number of inputs{several}.",
-                component=first.name,
-                first_step=0,
-                observed=gain,
-                limit=limit,
-                site=first.site,
-                detail={"direction": word, "layers": [item.name for item, _ in found]},
-            )
+            message = f"The weights of {link.name} start {gain / 0.58:.2g} times as large as usual for their number of inputs{several}."
+            detail = {"direction": word, "layers": [item.name for item, _ in found]}
+            yield self.symptom(message, first, gain, limit, detail, first_step=0)
 
     def _gains(self, trace: Trace) -> list[tuple[Link, float, bool]]:
         """Layers with the size of their weights times the root of their inputs, and whether it is the last of its model."""
@@ -289,16 +271,9 @@ class BiasInitOff(Detector, code="D113", needs_fixed_data=True):
                 or (head and not off)
             ):
                 continue
-            yield Symptom(
-                self.code,
-                f"The biases of {link.name} start {shown}, {ratio:.1f} times as large as the differences between samples that its weights produce.",
-                component=link.name,
-                first_step=0,
-                observed=ratio,
-                limit=self.size_limit,
-                site=link.site,
-                detail={"value": value, "head": head, "parameter": bias.name},
-            )
+            message = f"The biases of {link.name} start {shown}, {ratio:.1f} times as large as the differences between samples that its weights produce."
+            detail = {"value": value, "head": head, "parameter": bias.name}
+            yield self.symptom(message, link, ratio, self.size_limit, detail, first_step=0)
 
     def _biases(self, trace: Trace) -> Iterator[tuple[Link, ParameterFact, float]]:
         """Biases of linear layers with their size relative to what the weights bring; those before a norm have no effect."""

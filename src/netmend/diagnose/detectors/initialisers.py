@@ -12,6 +12,7 @@ from netmend.diagnose.examples.loops import Layer, trained
 from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.examples.probes import probed
 from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, wires
+from netmend.diagnose.measures.words import few
 from netmend.unit import convention, exact
 from netmend.vocabulary import ModuleFact, ParameterFact, Site, Statistics, Symptom, Trace
 
@@ -66,15 +67,8 @@ class OneSidedWeights(Detector, code="D122"):
             if _is_scale(trace, parameter):
                 continue
             sign = "negative" if high <= 0 else "positive"
-            yield Symptom(
-                self.code,
-                f"All weights of {module.name} start {sign}, between {low:.3g} and {high:.3g}.",
-                component=module.name,
-                observed=high if high <= 0 else low,
-                limit=0.0,
-                site=module.created,
-                detail={"direction": sign},
-            )
+            message = f"All weights of {module.name} start {sign}, between {low:.3g} and {high:.3g}."
+            yield self.symptom(message, module, high if high <= 0 else low, 0.0, {"direction": sign})
 
     HEALTHY = {
         "around zero": lambda: _starting_between(-0.2, 0.2),
@@ -108,16 +102,13 @@ class InitialisedAgain(Detector, code="D123"):
             if count < self.least_parameters:
                 continue
             names = list(probe.values["names"])
-            yield Symptom(
-                self.code,
+            message = (
                 f"{count} parameters are initialised repeatedly by one line, up to {most} times before training"
-                + (f" ({names[0]} first)." if names else "."),
-                component=probe.component,
-                first_step=0,
-                observed=float(count),
-                limit=float(self.least_parameters),
-                site=probe.site,
-                detail={"most": most, "names": names},
+                + (f" ({names[0]} first)." if names else ".")
+            )
+            detail = {"most": most, "names": names}
+            yield self.symptom(
+                message, probe, float(count), float(self.least_parameters), detail, first_step=0
             )
 
     HEALTHY = {"a tied weight": lambda: _again(1, 2)}
@@ -156,20 +147,14 @@ class ConstantParameters(Detector, code="D124"):
             if (module.kind, attribute) in seen:
                 continue  # the layers of a stack are alike
             seen.add((module.kind, attribute))
-            yield Symptom(
-                self.code,
-                f"All {math.prod(fact.shape)} values of {fact.name} start at {value:g}.",
-                component=fact.name,
-                first_step=0,
-                observed=value,
-                site=module.created,
-                detail={
-                    "attribute": attribute,
-                    "value": value,
-                    "class": module.kind,
-                    "vector": len(fact.shape) < 2,
-                },
-            )
+            message = f"All {math.prod(fact.shape)} values of {fact.name} start at {value:g}."
+            detail = {
+                "attribute": attribute,
+                "value": value,
+                "class": module.kind,
+                "vector": len(fact.shape) < 2,
+            }
+            yield self.symptom(message, fact.name, value, detail=detail, first_step=0, site=module.created)
 
     HEALTHY = {
         "values of many sizes": lambda: _with(_SPREAD),
@@ -213,15 +198,16 @@ class ZerosStay(Detector, code="D129"):
                 continue  # nothing gets a gradient at all: another fault
             layers = layers_of(found)
             first = next(wire for wire in found if layers[0] in (wire.fact.module, wire.name))
-            yield Symptom(
-                self.code,
-                f"{sum(wire.size for wire in found):,} weights of {', '.join(layers[:3])}{', …' if len(layers) > 3 else ''} start at 0 "
-                f"and had a gradient of exactly 0 on all {first.looks} recorded steps.",
-                component=layers[0],
-                first_step=0,
+            message = (
+                f"{sum(wire.size for wire in found):,} weights of {few(layers)} start at 0 "
+                f"and had a gradient of exactly 0 on all {first.looks} recorded steps."
+            )
+            yield self.symptom(
+                message,
+                (layers[0], first.module.created if first.module is not None else None),
                 observed=0.0,
-                site=first.module.created if first.module is not None else None,
                 detail={"layers": layers, "value": 0.0},
+                first_step=0,
             )
 
     def _stays(self, wire: Wire) -> bool:

@@ -75,13 +75,9 @@ class ClassImbalance(Detector, code="D307", needs_fixed_data=True):
         if perplexity > self.even_limit:
             return
         rarest = min(counts.values())
-        yield Symptom(
-            self.code,
-            f"{most / total:.0%} of the training labels are class {name}; the rarest class has {rarest / total:.1%}.",
-            observed=most / total,
-            limit=self.share_limit,
-            detail={"majority": most / total, "class": name, "rarest": rarest / total},
-        )
+        message = f"{most / total:.0%} of the training labels are class {name}; the rarest class has {rarest / total:.1%}."
+        detail = {"majority": most / total, "class": name, "rarest": rarest / total}
+        yield self.symptom(message, "", most / total, self.share_limit, detail)
 
     HEALTHY = {
         "balanced": lambda: _labelled({"0": 20, "1": 18, "2": 22}),
@@ -121,14 +117,12 @@ class LabelsUnrelated(Detector, code="D311", needs_fixed_data=True):
         )
         if len(metrics) and float(metrics.max()) > self.chance_limit + _majority(trace, course.loss):
             return  # sure of itself where it is wrong, but right more often than chance
-        yield Symptom(
-            self.code,
+        message = (
             f"The training loss fell to {course.relative[-1]:.2f} times that of the best constant prediction, but in evaluation it "
-            f"was never below {found['evaluation_limit']:.2f} times it.",
-            component=course.loss,
-            first_step=int(course.steps[len(course.steps) // 2]),
-            observed=found["evaluation_limit"],
-            limit=self.evaluation_limit,
+            f"was never below {found['evaluation_limit']:.2f} times it."
+        )
+        yield self.symptom(
+            message, course.loss, found["evaluation_limit"], self.evaluation_limit, first_step=course.middle
         )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
@@ -198,14 +192,10 @@ class LabelsPermuted(Detector, code="D320", needs_fixed_data=True):
             times = permuted + shifted
             how = "in another order than the inputs" if permuted else "shifted to the next class number"
             if times >= self.least_looks and not probe.values["other"]:
-                yield Symptom(
-                    self.code,
-                    f"On all {times} recorded steps the loss got the loader's labels {how}.",
-                    component=probe.component,
-                    observed=float(times),
-                    limit=float(self.least_looks),
-                    site=probe.site,
-                    detail={"loss": probe.component, "shifted": not permuted},
+                message = f"On all {times} recorded steps the loss got the loader's labels {how}."
+                detail = {"loss": probe.component, "shifted": not permuted}
+                yield self.symptom(
+                    message, probe, float(times), float(self.least_looks), detail, first_step=None
                 )
 
     HEALTHY = {
@@ -244,34 +234,25 @@ class LabelsOutOfRange(Detector, code="D411"):
             found = self._found(head)
             if found is not None:
                 what, message = found
-                yield Symptom(
-                    self.code,
+                yield self.symptom(
                     message,
-                    component=head.loss.name,
+                    head.loss,
                     observed=head.target.maximum if head.target is not None else None,
-                    site=head.loss.called,
                     detail={"what": what, "loss": head.loss.name},
                 )
         exception = trace.run.exception or ""
         refused = _REFUSED.search(exception)
         if refused is not None and exception.startswith("IndexError"):
             label = refused.group(1) or refused.group(2)
-            yield Symptom(
-                self.code,
-                f"The loss got class id {label}, for which the model has no output, and raised an error.",
-                component="loss",
-                observed=float(label),
-                site=trace.run.exception_site,
-                detail={"what": "class id", "label": int(label)},
+            message = (
+                f"The loss got class id {label}, for which the model has no output, and raised an error."
             )
+            detail = {"what": "class id", "label": int(label)}
+            yield self.symptom(message, "loss", float(label), detail=detail, site=trace.run.exception_site)
         elif _REFUSED_SHARE in exception:
-            yield Symptom(
-                self.code,
-                "The binary loss raised an error: its targets are outside [0, 1].",
-                component="binary_cross_entropy",
-                site=trace.run.exception_site,
-                detail={"what": "yes/no"},
-            )
+            message = "The binary loss raised an error: its targets are outside [0, 1]."
+            detail = {"what": "yes/no"}
+            yield self.symptom(message, "binary_cross_entropy", detail=detail, site=trace.run.exception_site)
 
     def _found(self, head: Head) -> tuple[str, str] | None:
         target, criterion = head.target, head.loss.criterion

@@ -69,17 +69,12 @@ class Bottleneck(Detector, code="D120"):
             ):
                 continue
             width = _width(link, "out")
-            yield Symptom(
-                self.code,
+            message = (
                 f"Layer {link.name} has only {width} unit{'s' if width > 1 else ''} for {_fan_in(link)} inputs, and all later layers see "
-                "nothing else.",
-                component=link.name,
-                first_step=0,
-                observed=float(width),
-                limit=float(self.width_limit),
-                site=link.site,
-                detail={"width": width},
+                "nothing else."
             )
+            detail = {"width": width}
+            yield self.symptom(message, link, float(width), float(self.width_limit), detail, first_step=0)
 
     def _narrow(self, trace: Trace, link: Link, following: Link) -> bool:
         outside = _width(link, "out")
@@ -207,17 +202,12 @@ class PointwiseKernels(Detector, code="D127"):
             if first.kind == "Conv1d" or places < self.least_places:
                 continue
             number = f"All {len(layers)} convolutions" if len(layers) > 1 else "The only convolution"
-            yield Symptom(
-                self.code,
+            message = (
                 f"{number} of {model or 'the model'} {'have' if len(layers) > 1 else 'has'} a kernel of 1: on maps of {places} places each "
-                "one is processed in isolation.",
-                component=first.name,
-                first_step=0,
-                observed=1.0,
-                limit=1.0,
-                site=first.created,
-                detail={"layers": [module.name for module in layers]},
+                "one is processed in isolation."
             )
+            detail = {"layers": [module.name for module in layers]}
+            yield self.symptom(message, first.name, 1.0, 1.0, detail, first_step=0, site=first.created)
 
     HEALTHY = {
         "kernels of 3": lambda: _convolutions(("Conv2d", 8, 3), ("Conv2d", 16, 3)),
@@ -266,22 +256,17 @@ class SamplesSqueezedTogether(Detector, code="D128"):
             if found is None or found < self.loss_limit:
                 continue
             others = [other for other in _hidden(trace, link.model) if other.function not in SIGMOIDS]
-            yield Symptom(
-                self.code,
+            message = (
                 f"Differences between samples shrink {found:.2g}-fold in {link.name} ({link.function}): relative to their size, "
-                "samples look nearly alike after it.",
-                component=link.name,
-                first_step=0,
-                observed=found,
-                limit=self.loss_limit,
-                site=link.site,
-                detail={
-                    "function": link.function,
-                    "odd": bool(others),
-                    "map": len(link.shape) > 2,
-                    "others": sorted({other.function for other in others}),
-                },
+                "samples look nearly alike after it."
             )
+            detail = {
+                "function": link.function,
+                "odd": bool(others),
+                "map": len(link.shape) > 2,
+                "others": sorted({other.function for other in others}),
+            }
+            yield self.symptom(message, link, found, self.loss_limit, detail, first_step=0)
 
     def _lost(self, trace: Trace, link: Link) -> float | None:
         """The shrinkage, if what comes next gets no more: a gate is multiplied with a signal that keeps its differences."""

@@ -75,16 +75,9 @@ class GradientsNotCleared(Detector, code="D201"):
             if not cleared
             else f"Gradients were cleared on only {cleared} of {total} steps"
         )
-        yield Symptom(
-            self.code,
-            f"{often}: {affected} of {total} recorded steps used gradients of earlier batches too.",
-            component=call.component,
-            first_step=first,
-            observed=affected / total,
-            limit=self.share_limit,
-            site=call.site,
-            detail={"cleared_steps": cleared, "steps": total},
-        )
+        message = f"{often}: {affected} of {total} recorded steps used gradients of earlier batches too."
+        detail = {"cleared_steps": cleared, "steps": total}
+        yield self.symptom(message, call, affected / total, self.share_limit, detail, first_step=first)
 
     HEALTHY = {
         "cleared first": lambda: _run(("zero_grad forward backward step", 20)),
@@ -157,15 +150,13 @@ class StepMissing(Detector, code="D202"):
             clears = _times_cleared(trace, idle)
             if stepped and (clears < self.least_clears or _names(idle) <= used):
                 continue
-            yield Symptom(
-                self.code,
+            yield self.symptom(
                 f"`{idle.name}` never took a step although backward() was called {backwards} times.",
-                component=idle.name,
-                first_step=0,
+                (idle.name, _left_without_step(trace, idle) or usual_site(trace, "backward")),
                 observed=0.0,
                 limit=float(self.least_backwards),
-                site=_left_without_step(trace, idle) or usual_site(trace, "backward"),
                 detail={"backwards": backwards, "others_step": bool(stepped)},
+                first_step=0,
             )
 
     HEALTHY = {
@@ -238,15 +229,8 @@ class BackwardMissing(Detector, code="D204"):
                 continue
             if used_gradients(trace, name):
                 continue
-            yield Symptom(
-                self.code,
-                f"The optimiser took {count} steps, but backward() was never called and no parameter ever had a gradient.",
-                component=name,
-                first_step=first_step(own),
-                observed=0.0,
-                limit=1.0,
-                site=steps[0].site,
-            )
+            message = f"The optimiser took {count} steps, but backward() was never called and no parameter ever had a gradient."
+            yield self.symptom(message, name, 0.0, 1.0, first_step=first_step(own), site=steps[0].site)
 
     HEALTHY = {
         "the usual loop": lambda: trained(),
@@ -288,14 +272,10 @@ class SchedulerOrder(Detector, code="D209"):
                 early = next((call for call in before if call.what == "scheduler"), None)
                 # With accumulated gradients a scheduler that counts batches comes before the first step, as it should.
                 if early is not None and sum(c.times for c in before if c.what == "backward") == 1:
-                    yield Symptom(
-                        self.code,
-                        f"`{early.component or 'scheduler'}` was stepped before the optimiser's first step.",
-                        component=early.component,
-                        first_step=0,
-                        site=early.site,
-                        detail={"each_step": pattern.steps > 1},
+                    message = (
+                        f"`{early.component or 'scheduler'}` was stepped before the optimiser's first step."
                     )
+                    yield self.symptom(message, early, detail={"each_step": pattern.steps > 1}, first_step=0)
 
     HEALTHY = {
         "after every step": lambda: trained(

@@ -46,15 +46,13 @@ class NotLearning(Detector, code="D501", needs_fixed_data=True):
         if right_more_often_than_chance(trace, course) or _under_way(course):
             return
         last = float(course.relative[-1])
-        yield Symptom(
-            self.code,
+        message = (
             f"After {course.last_step + 1} steps the loss was {last:.2f} times that of the best constant prediction "
-            f"(class frequencies or mean), and at best {min(last, lowest):.2f} times.",
-            component=course.loss,
-            first_step=int(course.steps[len(course.steps) // 2]),
-            observed=lowest,
-            limit=self.relative_limit,
-            detail={"last": last, "lowest": lowest},
+            f"(class frequencies or mean), and at best {min(last, lowest):.2f} times."
+        )
+        detail = {"last": last, "lowest": lowest}
+        yield self.symptom(
+            message, course.loss, lowest, self.relative_limit, detail, first_step=course.middle
         )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
@@ -134,14 +132,14 @@ class Diverging(Detector, code="D502", needs_fixed_data=True):
         beyond = [
             index for index in range(lowest, len(course.losses)) if course.losses[index] > limit * course.best
         ]
-        yield Symptom(
-            self.code,
-            f"The loss rose from {course.best:.3g} around step {int(course.steps[lowest])} to {course.last:.3g} at the end.",
-            component=course.loss,
-            first_step=int(course.steps[beyond[0]]) if beyond else int(course.steps[-1]),
+        message = f"The loss rose from {course.best:.3g} around step {int(course.steps[lowest])} to {course.last:.3g} at the end."
+        yield self.symptom(
+            message,
+            course.loss,
             observed=found["rise_limit"],
             limit=limit,
             detail={"relative": course.last_relative},
+            first_step=int(course.steps[beyond[0]]) if beyond else int(course.steps[-1]),
         )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
@@ -194,13 +192,9 @@ class Oscillating(Detector, code="D503", needs_fixed_data=True):
             return
         if found["swing_limit"] < self.swing_limit or found["least_relative"] < self.least_relative:
             return
-        yield Symptom(
-            self.code,
-            f"In the second half of the run the loss kept swinging up and down by {found['swing_limit']:.0%} of its mean.",
-            component=course.loss,
-            first_step=int(course.steps[len(course.steps) // 2]),
-            observed=found["swing_limit"],
-            limit=self.swing_limit,
+        message = f"In the second half of the run the loss kept swinging up and down by {found['swing_limit']:.0%} of its mean."
+        yield self.symptom(
+            message, course.loss, found["swing_limit"], self.swing_limit, first_step=course.middle
         )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
@@ -261,14 +255,8 @@ class Plateau(Detector, code="D504", needs_fixed_data=True):
             self.flat_limit * level, noise
         ):
             return
-        yield Symptom(
-            self.code,
-            f"The loss stayed at {level:.2f} times that of the best constant prediction for the second half of the run.",
-            component=course.loss,
-            first_step=int(course.steps[len(course.steps) // 2]),
-            observed=level,
-            limit=self.level_limit,
-        )
+        message = f"The loss stayed at {level:.2f} times that of the best constant prediction for the second half of the run."
+        yield self.symptom(message, course.loss, level, self.level_limit, first_step=course.middle)
 
     HEALTHY = {
         "falls to a low level": lambda: run_with(falling(200)),
@@ -303,14 +291,8 @@ class LearnsSlowly(Detector, code="D508", needs_fixed_data=True):
         late = float(course.losses[min(int(position), len(course.losses) - 2)]) - last
         if late / fall < self.bend_limit:
             return
-        yield Symptom(
-            self.code,
-            f"The loss fell in nearly a straight line, from {first:.3g} to only {last:.3g} in {course.last_step + 1} steps.",
-            component=course.loss,
-            first_step=int(course.steps[len(course.steps) // 2]),
-            observed=fall / first,
-            limit=self.fall_limit,
-        )
+        message = f"The loss fell in nearly a straight line, from {first:.3g} to only {last:.3g} in {course.last_step + 1} steps."
+        yield self.symptom(message, course.loss, fall / first, self.fall_limit, first_step=course.middle)
 
     HEALTHY = {
         "falls and bends": lambda: run_with(falling(200)),

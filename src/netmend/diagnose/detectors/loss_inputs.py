@@ -74,13 +74,9 @@ class SilentBroadcast(Detector, code="D407"):
     def _refused(self, trace: Trace) -> Iterator[Symptom]:
         """A loss that compares shapes itself stops the program instead."""
         if "multi-target not supported" in (trace.run.exception or ""):
-            yield Symptom(
-                self.code,
-                "The loss expects one class id per sample, but the targets have an extra axis.",
-                component="loss",
-                site=trace.run.exception_site,
-                detail={"first": [], "second": [1], "raised": True},
-            )
+            message = "The loss expects one class id per sample, but the targets have an extra axis."
+            detail = {"first": [], "second": [1], "raised": True}
+            yield self.symptom(message, "loss", detail=detail, site=trace.run.exception_site)
         refused = _REFUSED.search(trace.run.exception or "")
         if refused is None:
             return
@@ -88,27 +84,21 @@ class SilentBroadcast(Detector, code="D407"):
             [int(number) for number in re.findall(r"\d+", text)] for text in refused.groups()
         )
         if same_values(prediction, target):
-            yield Symptom(
-                self.code,
-                f"The loss rejected predictions {written(prediction)} and targets {written(target)}: the same values in different shapes.",
-                component="loss",
-                site=trace.run.exception_site,
-                detail={"first": prediction, "second": target, "raised": True},
-            )
+            message = f"The loss rejected predictions {written(prediction)} and targets {written(target)}: the same values in different shapes."
+            detail = {"first": prediction, "second": target, "raised": True}
+            yield self.symptom(message, "loss", detail=detail, site=trace.run.exception_site)
 
     def _symptom(
         self, begin: str, shapes: tuple[Sequence[int], ...], component: str, site: Site | None
     ) -> Symptom:
         first, second, together = shapes
-        return Symptom(
-            self.code,
+        message = (
             f"{begin} shapes {written(first)} and {written(second)}, which broadcast to {written(together)}: "
-            f"every prediction is compared with the targets of all samples.",
-            component=component,
-            observed=float(math.prod(together)),
-            limit=float(math.prod(first)),
-            site=site,
-            detail={"first": list(first), "second": list(second), "together": list(together)},
+            f"every prediction is compared with the targets of all samples."
+        )
+        detail = {"first": list(first), "second": list(second), "together": list(together)}
+        return self.symptom(
+            message, component, float(math.prod(together)), float(math.prod(first)), detail, site=site
         )
 
     HEALTHY = {
@@ -174,12 +164,13 @@ class MarginOnProbabilities(Detector, code="D414"):
             if head.activation not in SHARES or not self._margin(head):
                 continue
             name = head.loss.criterion if head.loss.form != "expression" else "a margin loss"
-            yield Symptom(
-                self.code,
+            message = (
                 f"`{name}` wants scores that differ by at least 1, but got the output of {head.activation}: "
-                "probabilities, which differ by less.",
-                component=head.loss.name,
-                site=head.loss.created or head.loss.called or head.loss.backward,
+                "probabilities, which differ by less."
+            )
+            yield self.symptom(
+                message,
+                (head.loss.name, head.loss.created or head.loss.called or head.loss.backward),
                 detail={"what": "margin", "loss": head.loss.name, "function": head.activation},
             )
 

@@ -49,14 +49,10 @@ class LossSignOrUnbounded(Detector, code="D409", needs_fixed_data=True):
             if worse is None:
                 continue
             first, last = worse
-            yield Symptom(
-                self.code,
-                f"The objective is the negative of `{part.criterion}`, which grew from {first:.3g} to {last:.3g} in training.",
-                component=part.name,
-                observed=last,
-                limit=first,
-                site=loss.called or part.called or loss.backward,
-                detail={"criterion": part.criterion, "first": first, "last": last},
+            message = f"The objective is the negative of `{part.criterion}`, which grew from {first:.3g} to {last:.3g} in training."
+            detail = {"criterion": part.criterion, "first": first, "last": last}
+            yield self.symptom(
+                message, part.name, last, first, detail, site=loss.called or part.called or loss.backward
             )
 
     @staticmethod
@@ -154,13 +150,12 @@ class LossSummed(Detector, code="D410", needs_fixed_data=True):
                 continue
             how = self._fails(trace, head.loss.name)
             if how is not None:
-                yield Symptom(
-                    self.code,
-                    f"`{head.loss.criterion}` is summed over {elements} values of a batch instead of averaged, and {how}.",
-                    component=head.loss.name,
+                message = f"`{head.loss.criterion}` is summed over {elements} values of a batch instead of averaged, and {how}."
+                yield self.symptom(
+                    message,
+                    (head.loss.name, head.loss.created or head.loss.called),
                     observed=float(elements),
                     limit=float(self.least_elements),
-                    site=head.loss.created or head.loss.called,
                     detail={"elements": elements, "loss": head.loss.name},
                 )
 
@@ -241,14 +236,9 @@ class InitialLossOff(Detector, code="D412", needs_fixed_data=True):
         for name, value in self._first(trace).items():
             if value > self.relative_limit:
                 head = next(head for head in heads(trace) if head.loss.name == name)
-                yield Symptom(
-                    self.code,
-                    f"At the first step `{head.loss.criterion}` was {value:.3g} times that of the best constant prediction.",
-                    component=name,
-                    first_step=0,
-                    observed=value,
-                    limit=self.relative_limit,
-                    site=head.loss.called,
+                message = f"At the first step `{head.loss.criterion}` was {value:.3g} times that of the best constant prediction."
+                yield self.symptom(
+                    message, name, value, self.relative_limit, first_step=0, site=head.loss.called
                 )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:

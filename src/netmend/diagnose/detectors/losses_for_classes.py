@@ -55,13 +55,11 @@ class RegressionOnClassIds(Detector, code="D405", needs_fixed_data=True):
             if found is None:
                 continue
             what, message, observed = found
-            yield Symptom(
-                self.code,
+            yield self.symptom(
                 message,
-                component=head.loss.name,
+                (head.loss.name, head.loss.created or head.loss.called),
                 observed=observed,
                 limit=self.evenness_limit if what == "ids" else None,
-                site=head.loss.created or head.loss.called,
                 detail={
                     "what": what,
                     "classes": len(label_counts(trace)),
@@ -216,13 +214,12 @@ class AbsoluteErrorOnClasses(Detector, code="D413", needs_fixed_data=True):
                     and operand.mean is not None
                     and abs(operand.mean * operand.shape[1] - 1) < 1e-3  # one of each row
                 ):
-                    yield Symptom(
-                        self.code,
-                        f"`{loss.criterion}` compares predictions with one-hot targets of {operand.shape[1]} classes.",
-                        component=loss.name,
+                    message = f"`{loss.criterion}` compares predictions with one-hot targets of {operand.shape[1]} classes."
+                    yield self.symptom(
+                        message,
+                        (loss.name, loss.created or loss.called),
                         observed=float(operand.shape[1]),
                         limit=float(self.least_classes),
-                        site=loss.created or loss.called,
                         detail={"what": "one-hot"},
                     )
 
@@ -288,14 +285,15 @@ class ClassWeightsWrong(Detector, code="D416", needs_fixed_data=True):
             how = self._wrong(weights, seen)
             if how:
                 low, high = int(seen.argmin()), int(seen.argmax())
-                yield Symptom(
-                    self.code,
+                message = (
                     f"The class weights {how}: class {low} has {_share(seen, low)} of the samples and weight {weights[low]:.3g}, "
-                    f"class {high} has {_share(seen, high)} and weight {weights[high]:.3g}.",
-                    component=loss.name,
+                    f"class {high} has {_share(seen, high)} and weight {weights[high]:.3g}."
+                )
+                yield self.symptom(
+                    message,
+                    (loss.name, loss.created or loss.called),
                     observed=float(weights[high] / weights[low]),
                     limit=1.0,
-                    site=loss.created or loss.called,
                     detail={
                         "loss": loss.name,
                         "argument": "weight" if "weight" in loss.settings else "pos_weight",
@@ -360,13 +358,9 @@ class LabelsSmoothedAway(Detector, code="D418"):
         for loss in trace.losses:
             share = loss.settings.get("label_smoothing")
             if isinstance(share, int | float) and share > self.most:
-                yield Symptom(
-                    self.code,
-                    f"`{loss.criterion}` smooths labels by {share:g}: the true class keeps {1 - share:.0%} of each target, all classes share the rest.",
-                    component=loss.name,
-                    observed=float(share),
-                    limit=self.most,
-                    site=loss.created or loss.called,
+                message = f"`{loss.criterion}` smooths labels by {share:g}: the true class keeps {1 - share:.0%} of each target, all classes share the rest."
+                yield self.symptom(
+                    message, loss.name, float(share), self.most, site=loss.created or loss.called
                 )
 
     HEALTHY = {

@@ -60,15 +60,15 @@ class UnregisteredLayers(Detector, code="D216"):
             anew = [m for m in modules if m.created is not None and m.created.function.endswith("forward")]
             first = (anew or modules)[0]
             kinds = ", ".join(dict.fromkeys(module.kind for module in modules))
-            yield Symptom(
-                self.code,
+            message = (
                 f"{len(own)} layers with weights ({kinds}) run inside {model} but are not registered as its modules, "
-                "and are in no optimiser.",
-                component=first.name,
-                first_step=0,
+                "and are in no optimiser."
+            )
+            yield self.symptom(
+                message,
+                (first.name, first.created or first.called),
                 observed=float(len(own)),
                 limit=0.0,
-                site=first.created or first.called,
                 detail={
                     "model": model,
                     "layers": list(own),
@@ -77,31 +77,27 @@ class UnregisteredLayers(Detector, code="D216"):
                     "loaded": loaded(trace, first.name),
                     "called": first.called,
                 },
+                first_step=0,
             )
 
     def _loose(self, trace: Trace) -> Iterator[Symptom]:
         """Single tensors that get gradients, but that no module has registered."""
         for event in trace.events:
             if event.kind == "loose parameter":
-                yield Symptom(
-                    self.code,
-                    f"`{event.component}` gets gradients, but is neither in the model nor in an optimiser.",
-                    component=event.component,
-                    first_step=0,
-                    observed=1.0,
-                    limit=0.0,
-                    site=event.site,
-                    detail={
-                        "model": event.component.partition(".")[0],
-                        "layers": [event.component],
-                        "in_forward": False,
-                        "fresh": True,
-                        "loaded": False,
-                        "called": None,
-                        "attribute": event.detail.get("attribute"),
-                        "class": event.detail.get("class"),
-                    },
+                message = (
+                    f"`{event.component}` gets gradients, but is neither in the model nor in an optimiser."
                 )
+                detail = {
+                    "model": event.component.partition(".")[0],
+                    "layers": [event.component],
+                    "in_forward": False,
+                    "fresh": True,
+                    "loaded": False,
+                    "called": None,
+                    "attribute": event.detail.get("attribute"),
+                    "class": event.detail.get("class"),
+                }
+                yield self.symptom(message, event, 1.0, 0.0, detail, first_step=0)
 
     def _short_lived(self, trace: Trace) -> Iterator[Symptom]:
         """Layers of which only the activations were seen: they were gone when the step was over."""
@@ -113,23 +109,18 @@ class UnregisteredLayers(Detector, code="D216"):
                     continue
                 near = model.called.file if model.called is not None else trace.run.script
                 site = Site(str(PurePath(near).with_name(match[2])), int(match[3]))
-                yield Symptom(
-                    self.code,
-                    f"A layer with weights ({match[1]}) is created anew on every call of `{model.name}`.",
-                    component=table.component,
-                    first_step=0,
-                    observed=1.0,
-                    limit=0.0,
-                    site=site,
-                    detail={
-                        "model": model.name,
-                        "layers": [table.component],
-                        "in_forward": True,
-                        "fresh": True,
-                        "loaded": False,
-                        "called": site,
-                    },
+                message = (
+                    f"A layer with weights ({match[1]}) is created anew on every call of `{model.name}`."
                 )
+                detail = {
+                    "model": model.name,
+                    "layers": [table.component],
+                    "in_forward": True,
+                    "fresh": True,
+                    "loaded": False,
+                    "called": site,
+                }
+                yield self.symptom(message, table.component, 1.0, 0.0, detail, first_step=0, site=site)
 
     HEALTHY = {
         "registered": lambda: trained(Layer("a"), Layer("b")),
@@ -199,20 +190,18 @@ class ModelRecreated(Detector, code="D217"):
             single = len(names) >= self.least_models and set(passes.values()) == {self.most_passes}
             if not single and not (len(stale) >= 2 or (stale and len(names) > len(stale))):
                 continue
-            yield Symptom(
-                self.code,
-                f"`{kind}` was created {len(models)} times by the same line during training"
-                + (
-                    ", and the later ones are not in the optimiser."
-                    if stale
-                    else "; each one saw the data only once."
-                ),
-                component=names[-1],
-                first_step=min((s for n in names[1:] if (s := _first(trace, n)) is not None), default=None),
+            message = f"`{kind}` was created {len(models)} times by the same line during training" + (
+                ", and the later ones are not in the optimiser."
+                if stale
+                else "; each one saw the data only once."
+            )
+            yield self.symptom(
+                message,
+                (names[-1], site),
                 observed=float(len(models)),
                 limit=float(self.least_models),
-                site=site,
                 detail={"models": names, "stale": stale, "passes": max(passes.values(), default=0)},
+                first_step=min((s for n in names[1:] if (s := _first(trace, n)) is not None), default=None),
             )
 
     HEALTHY = {
@@ -292,33 +281,23 @@ class CheckpointNotLoaded(Detector, code="D222"):
             )
             own = int(event.detail.get("aliased") or 0)
             if matched and own == matched:
-                yield Symptom(
-                    self.code,
-                    f"The state loaded into {event.component} is its own current state: it was saved by reference, not copied.",
-                    component=event.component,
-                    first_step=event.step,
-                    observed=0.0,
-                    limit=self.least_share,
-                    site=event.site,
-                    detail={"matched": matched, "own": True, "wanted": [], "given": []},
-                )
+                message = f"The state loaded into {event.component} is its own current state: it was saved by reference, not copied."
+                detail = {"matched": matched, "own": True, "wanted": [], "given": []}
+                yield self.symptom(message, event, 0.0, self.least_share, detail)
             if not missing or (matched + unexpected and matched > self.least_share * (matched + unexpected)):
                 continue
-            yield Symptom(
-                self.code,
+            message = (
                 f"Of {matched + unexpected} saved entries {matched} were loaded into {event.component}; {missing} of its own "
-                "were not in the file.",
-                component=event.component,
-                first_step=event.step,
-                observed=matched / max(1, matched + unexpected),
-                limit=self.least_share,
-                site=event.site,
-                detail={
-                    "matched": matched,
-                    "own": False,
-                    "wanted": list(event.detail.get("missing_keys") or ()),
-                    "given": list(event.detail.get("unexpected_keys") or ()),
-                },
+                "were not in the file."
+            )
+            detail = {
+                "matched": matched,
+                "own": False,
+                "wanted": list(event.detail.get("missing_keys") or ()),
+                "given": list(event.detail.get("unexpected_keys") or ()),
+            }
+            yield self.symptom(
+                message, event, matched / max(1, matched + unexpected), self.least_share, detail
             )
 
     HEALTHY = {

@@ -64,21 +64,22 @@ class EvaluationInTrainingMode(Detector, code="D205", needs_fixed_data=True):
             if self._on_purpose(trace):
                 continue
             call = max(found, key=lambda item: item[0].steps)[1]
-            yield Symptom(
-                self.code,
+            message = (
                 f"`{model}` was evaluated {passes} time{'s' if passes > 1 else ''} in training mode: its {kinds(trace, layers)} layers "
-                f"({len(layers)}) were active.",
-                component=model,
-                first_step=first_step(pattern for pattern, _ in found),
+                f"({len(layers)}) were active."
+            )
+            yield self.symptom(
+                message,
+                (model, call.site),
                 observed=float(passes),
                 limit=0.0,
-                site=call.site,
                 detail={
                     "layers": layers,
                     "passes": passes,
                     "graded": call.detail.endswith(", grad") and not switched,
                     "switched": switched,
                 },
+                first_step=first_step(pattern for pattern, _ in found),
             )
 
     def _on_purpose(self, trace: Trace) -> bool:
@@ -258,21 +259,22 @@ class TrainingInEvaluationMode(Detector, code="D206", needs_fixed_data=True):
                 continue
             forward = next(c for c in wrong[0].calls if is_training(c) and c.component == model)
             switched = [(p, c) for p, c in calls(trace, "eval") if c.component in (model, "")]
-            yield Symptom(
-                self.code,
+            message = (
                 f"`{model}` was in evaluation mode on {affected} of {total} training steps: its "
-                f"{kinds(trace, layers)} layers ({len(layers)}) did not behave as in training.",
-                component=model,
-                first_step=first_step(wrong),
+                f"{kinds(trace, layers)} layers ({len(layers)}) did not behave as in training."
+            )
+            yield self.symptom(
+                message,
+                (model, forward.site),
                 observed=affected / total,
                 limit=self.share_limit,
-                site=forward.site,
                 detail={
                     "layers": layers,
                     "restored": affected < total,
                     "loaded": loaded(trace, model),
                     "switched": next((call.site for _, call in switched), None),
                 },
+                first_step=first_step(wrong),
             )
 
     HEALTHY = {

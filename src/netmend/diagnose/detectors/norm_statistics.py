@@ -63,15 +63,11 @@ class NormStatisticsLag(Detector, code="D316"):
                     if gap is None
                     else f"the evaluation loss is {gap:.1f} times the training loss"
                 )
-                yield Symptom(
-                    self.code,
+                message = (
                     f"After {trace.run.steps} steps with `momentum={momentum:g}` {left:.0%} of the running statistics of {layer.name} are "
-                    f"still those it started with; {suffers}.",
-                    component=layer.name,
-                    observed=left,
-                    limit=self.old_share,
-                    site=layer.created,
+                    f"still those it started with; {suffers}."
                 )
+                yield self.symptom(message, layer, left, self.old_share)
                 return
 
     HEALTHY = {
@@ -125,17 +121,12 @@ class NormNotEstimated(Detector, code="D231"):
                 continue
             layers = int(probe.values["layers"])
             several = f" and {layers - 1} more" if layers > 1 else ""
-            yield Symptom(
-                self.code,
+            message = (
                 f"`{probe.component}`{several} ran in eval mode before spectral_norm had estimated the size of its weights "
-                f"(its vectors agree to {agreement:.2f} of 1).",
-                component=probe.component,
-                first_step=probe.step,
-                observed=agreement,
-                limit=self.agreement_limit,
-                site=probe.site,
-                detail={"model": probe.values["model"], "layers": layers},
+                f"(its vectors agree to {agreement:.2f} of 1)."
             )
+            detail = {"model": probe.values["model"], "layers": layers}
+            yield self.symptom(message, probe, agreement, self.agreement_limit, detail)
 
     HEALTHY = {
         "after one training pass": lambda: _estimate(1.0),
@@ -175,21 +166,16 @@ class ModeGap(Detector, code="D605"):
             if gap is not None:
                 training, evaluation = probe.values["loss_training"], probe.values["loss_evaluation"]
                 losses = f", and its loss was {training:.3g} in train mode and {evaluation:.3g} in eval mode"
-            yield Symptom(
-                self.code,
+            message = (
                 f"At step {probe.step} the outputs for the same batch differed between train and eval mode by {apart:.1f} "
-                f"times their spread{losses}.",
-                component=probe.component,
-                first_step=probe.step,
-                observed=apart,
-                limit=self.output_limit,
-                site=probe.site,
-                detail={
-                    "worse": "" if gap is None else "eval" if gap > 0 else "train",
-                    "gap": gap,
-                    **probe.values,
-                },
+                f"times their spread{losses}."
             )
+            detail = {
+                "worse": "" if gap is None else "eval" if gap > 0 else "train",
+                "gap": gap,
+                **probe.values,
+            }
+            yield self.symptom(message, probe, apart, self.output_limit, detail)
 
     def _latest(self, trace: Trace) -> Iterator[ProbeFact]:
         """The last comparison of each model."""

@@ -10,6 +10,7 @@ import numpy as np
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.loops import Layer, network, optimizer, trained
 from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, stepped_optimizers, wires
+from netmend.diagnose.measures.words import few
 from netmend.unit import convention
 from netmend.vocabulary import GroupFact, OptimizerFact, ParameterFact, SchedulerFact, Symptom, Table, Trace
 
@@ -65,15 +66,15 @@ class ParametersWithoutOptimizer(Detector, code="D213"):
             count = sum(wire.size for wire in lost)
             total = sum(wire.size for wire in own)
             first = lost[0].module
-            yield Symptom(
-                self.code,
+            message = (
                 f"{count:,} of {total:,} parameters of {model} get gradients but are in no optimiser "
-                f"({', '.join(layers[:3])}{', …' if len(layers) > 3 else ''}).",
-                component=layers[0],
-                first_step=0,
+                f"({few(layers)})."
+            )
+            yield self.symptom(
+                message,
+                (layers[0], _in_charge(trace, own, lost).created),
                 observed=count / total,
                 limit=0.0,
-                site=_in_charge(trace, own, lost).created,
                 detail={
                     "layers": layers,
                     "model": model,
@@ -86,6 +87,7 @@ class ParametersWithoutOptimizer(Detector, code="D213"):
                     "any_held": any(wire.held for wire in everything),
                     "created": first.created if first is not None else None,
                 },
+                first_step=0,
             )
 
     HEALTHY = {
@@ -131,16 +133,12 @@ class IdleOptimizer(Detector, code="D228", needs_fixed_data=True):
             if len(frozen) + unknown < len(names):
                 continue  # parameters in use without a gradient: backward() is missing, or comes after the step
             what = f"{unknown} of them belong to no model in use" if unknown else "all of them are frozen"
-            yield Symptom(
-                self.code,
+            message = (
                 f"`{holder.name}` steps, but none of the {len(names)} parameters it holds ever got a gradient: "
-                f"{what}.",
-                component=holder.name,
-                first_step=0,
-                observed=0.0,
-                site=holder.created,
-                detail={"frozen": frozen, "unknown": unknown, "count": len(names)},
+                f"{what}."
             )
+            detail = {"frozen": frozen, "unknown": unknown, "count": len(names)}
+            yield self.symptom(message, holder.name, 0.0, detail=detail, first_step=0, site=holder.created)
 
     def _still(self, trace: Trace, name: str) -> bool:
         """Whether the parameter was watched, and neither had a gradient nor changed, under any of its names."""
@@ -226,19 +224,18 @@ class ParametersUnchanged(Detector, code="D215"):
         rates = [float(np.max(t.known("rate")[1], initial=0.0)) for t in trace.tables_of("rate")]
         optimizer = next((o for o in trace.optimizers if o.name == still[0].holder), None)
         scheduler = next((s for s in trace.all(SchedulerFact)), None)
-        yield Symptom(
-            self.code,
-            f"{len(still)} parameters had gradients, but not one of their values changed on {still[0].looks} steps.",
-            component=layers[0],
-            first_step=0,
+        message = f"{len(still)} parameters had gradients, but not one of their values changed on {still[0].looks} steps."
+        yield self.symptom(
+            message,
+            (layers[0], optimizer.stepped if optimizer is not None else None),
             observed=0.0,
-            site=optimizer.stepped if optimizer is not None else None,
             detail={
                 "layers": layers,
                 "rate": max(rates, default=None),
                 "half": all(wire.fact.dtype in ("float16", "bfloat16") for wire in still),
                 "scheduler": "" if scheduler is None else scheduler.name,
             },
+            first_step=0,
         )
 
     HEALTHY = {

@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.losses import call, given, layer, run_of, wanted
 from netmend.diagnose.measures.chain import Link, chain
-from netmend.diagnose.measures.heads import CLASS_SCORES, YES_NO_SCORES, Head, heads, node_name, place_of
+from netmend.diagnose.measures.heads import (
+    CLASS_SCORES,
+    YES_NO_SCORES,
+    Head,
+    heads,
+    node_name,
+    place_of,
+    seen_at,
+)
 from netmend.library.activations import ACROSS_UNITS, SHARES
 from netmend.unit import exact
 from netmend.vocabulary import ModuleFact, Symptom, Trace
@@ -37,13 +45,9 @@ class NormalisedTwice(Detector, code="D401", needs_fixed_data=True):
                 if function == "softmax"
                 else f"all values are between {head.given.minimum:.3g} and {head.given.maximum:.3g}"
             )
-            yield Symptom(
-                self.code,
-                f"`{head.loss.criterion}` applies {own} itself, but its input already went through {function}: {seen}.",
-                component=place.component if place is not None else head.loss.name,
-                site=place.site if place is not None and place.site is not None else head.loss.called,
-                detail={"function": function, "loss": head.loss.name, "found": place is not None},
-            )
+            message = f"`{head.loss.criterion}` applies {own} itself, but its input already went through {function}: {seen}."
+            detail = {"function": function, "loss": head.loss.name, "found": place is not None}
+            yield self.symptom(message, seen_at(place, head), detail=detail)
 
     def _applied(self, head: Head) -> str | None:
         criterion, made = head.loss.criterion, head.made_by
@@ -130,29 +134,18 @@ class ScoresWhereProbabilitiesExpected(Detector, code="D403", needs_fixed_data=T
             if found is None:
                 continue
             what, message, value, limit = found
-            yield Symptom(
-                self.code,
-                message,
-                component=head.loss.name,
-                observed=value,
-                limit=limit,
-                site=head.loss.called,
-                detail={
-                    "given": what,
-                    "criterion": head.loss.criterion,
-                    **({"function": _maker(trace, head)} if what == "unshared" else {}),
-                },
-            )
+            detail = {
+                "given": what,
+                "criterion": head.loss.criterion,
+                **({"function": _maker(trace, head)} if what == "unshared" else {}),
+            }
+            yield self.symptom(message, head.loss, value, limit, detail)
         yield from self._signed_shares(trace)
         exception, function = trace.run.exception or "", _last_function(trace)
         if _REFUSED in exception and function not in SHARES:
-            yield Symptom(
-                self.code,
-                "The loss expects probabilities and raised an error: it got values outside [0, 1].",
-                component="binary_cross_entropy",
-                site=trace.run.exception_site,
-                detail={"given": "scores", "criterion": "binary_cross_entropy", "ends_in": function},
-            )
+            message = "The loss expects probabilities and raised an error: it got values outside [0, 1]."
+            detail = {"given": "scores", "criterion": "binary_cross_entropy", "ends_in": function}
+            yield self.symptom(message, "binary_cross_entropy", detail=detail, site=trace.run.exception_site)
 
     def _signed_shares(self, trace: Trace) -> Iterator[Symptom]:
         """Outputs divided by their sum, as if they were weights of the classes, and then the logarithm of the true one's share."""
@@ -165,19 +158,17 @@ class ScoresWhereProbabilitiesExpected(Detector, code="D403", needs_fixed_data=T
                 continue
             before = nodes[: nodes.index("Div")]
             if "Log" in before and any(node in _PICKS for node in before):
-                yield Symptom(
-                    self.code,
+                message = (
                     f"The loss takes logarithms of each class's share of the sum of all outputs, but outputs went through {function}, "
-                    f"which gives {'zeros' if function == 'relu' else 'negative values'} too.",
-                    component=last.name,
-                    site=last.site,
-                    detail={
-                        "given": "signed shares",
-                        "criterion": loss.criterion,
-                        "function": function,
-                        "loss": loss.name,
-                    },
+                    f"which gives {'zeros' if function == 'relu' else 'negative values'} too."
                 )
+                detail = {
+                    "given": "signed shares",
+                    "criterion": loss.criterion,
+                    "function": function,
+                    "loss": loss.name,
+                }
+                yield self.symptom(message, last, detail=detail)
 
     def _given(self, trace: Trace, head: Head) -> tuple[str, str, float | None, float | None] | None:
         criterion, seen = head.loss.criterion, head.given

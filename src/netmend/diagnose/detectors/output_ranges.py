@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping
 
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.losses import call, given, layer, run_of, wanted
-from netmend.diagnose.measures.heads import CLASS_SCORES, REAL, YES_NO_SCORES, Head, heads, limits, place_of
+from netmend.diagnose.measures.heads import (
+    CLASS_SCORES,
+    REAL,
+    YES_NO_SCORES,
+    Head,
+    heads,
+    limits,
+    place_of,
+    seen_at,
+)
 from netmend.library.activations import SQUASHING
 from netmend.library.losses import DISTANCES
 from netmend.unit import calibrated, convention, exact
@@ -42,13 +51,11 @@ class OutputRangeTooNarrow(Detector, code="D404", needs_fixed_data=True):
             what, message, observed = found
             function = "relu" if what == "cut scores" and "relu" in head.made_by else head.activation
             place = place_of(trace, head, function)
-            yield Symptom(
-                self.code,
+            yield self.symptom(
                 message,
-                component=place.component if place is not None else head.loss.name,
+                seen_at(place, head),
                 observed=observed,
                 limit={"values": self.beyond_limit, "shares": self.labels_limit}.get(what),
-                site=place.site if place is not None and place.site is not None else head.loss.called,
                 detail={"what": what, "function": function, "loss": head.loss.name},
             )
 
@@ -269,14 +276,8 @@ class OutputWidthMismatch(Detector, code="D406", needs_fixed_data=True):
             found = _found(head)
             if found is not None:
                 what, message = found
-                yield Symptom(
-                    self.code,
-                    message,
-                    component=head.loss.name,
-                    observed=float(head.width or 0),
-                    site=head.loss.called,
-                    detail={"what": what, "width": head.width, "loss": head.loss.name},
-                )
+                detail = {"what": what, "width": head.width, "loss": head.loss.name}
+                yield self.symptom(message, head.loss, float(head.width or 0), detail=detail)
 
     HEALTHY = {
         "one output per class": lambda: run_of("cross_entropy", given(16, 4), wanted(16)),

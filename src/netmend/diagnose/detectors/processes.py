@@ -31,16 +31,13 @@ class ReplicaDesync(Detector, code="D223"):
         if len(events) < self.least_parameters:
             return
         first = min(events, key=lambda event: event.step)
-        yield Symptom(
-            self.code,
+        message = (
             f"{len(events)} parameters differ between the processes of the run from step {first.step} on "
-            f"({first.component} first).",
-            component=first.component,
-            first_step=first.step,
-            observed=float(len(events)),
-            limit=0.0,
-            site=first.site,
-            detail={"parameters": [event.component for event in events]},
+            f"({first.component} first)."
+        )
+        detail = {"parameters": [event.component for event in events]}
+        yield self.symptom(
+            message, first.component, float(len(events)), 0.0, detail, first_step=first.step, site=first.site
         )
 
     HEALTHY = {
@@ -79,15 +76,13 @@ class WorkersDrawAlike(Detector, code="D317"):
                 if kind == "seed"
                 else f"each has its own copy of `{name}`, a {kind} that {owner} keeps"
             )
-            yield Symptom(
-                self.code,
+            yield self.symptom(
                 f"The {workers} workers of {probe.component} draw the same random numbers: {why}.",
-                component=probe.component,
-                first_step=0,
+                (probe.component, probe.site or loader.created),
                 observed=float(workers),
                 limit=float(self.least_workers),
-                site=probe.site or loader.created,
                 detail={"kind": kind, "name": name, "owner": owner, "loader": loader.created},
+                first_step=0,
             )
 
     HEALTHY = {

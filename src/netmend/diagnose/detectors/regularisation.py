@@ -69,26 +69,20 @@ class RegulariserDominates(Detector, code="D117"):
         smallest = min((m.growth for m in motions(trace) if m.growth is not None), default=1.0)
         for decay in decays(trace):
             if decay.share >= self.share_limit and smallest <= self.shrink_limit:
-                yield Symptom(
-                    self.code,
+                message = (
                     f"The weight decay of {decay.setting:g} pulls {decay.share:.2g} times as hard as the data, and the weights shrank "
-                    f"to {smallest:.2g} of their initial size.",
-                    component=decay.optimizer,
-                    observed=decay.share,
-                    limit=self.share_limit,
-                    detail={"form": "decay", "setting": decay.setting, "shrink": smallest},
+                    f"to {smallest:.2g} of their initial size."
                 )
+                detail = {"form": "decay", "setting": decay.setting, "shrink": smallest}
+                yield self.symptom(message, decay.optimizer, decay.share, self.share_limit, detail)
         term = penalty(trace)
         if term is not None and term.share >= self.penalty_limit and smallest <= self.shrink_limit:
-            yield Symptom(
-                self.code,
+            message = (
                 f"Up to {term.share:.0%} of the objective was a penalty on top of the criterion, and the weights shrank to "
-                f"{smallest:.2g} of their initial size.",
-                component=term.objective,
-                observed=term.share,
-                limit=self.penalty_limit,
-                detail={"form": "penalty", "shrink": smallest},
+                f"{smallest:.2g} of their initial size."
             )
+            detail = {"form": "penalty", "shrink": smallest}
+            yield self.symptom(message, term.objective, term.share, self.penalty_limit, detail)
 
     def _one_layer(self, trace: Trace) -> Iterator[Symptom]:
         """A penalty beside the criterion, and one layer that shrank while the others kept their size or grew."""
@@ -99,15 +93,12 @@ class RegulariserDominates(Detector, code="D117"):
         weight, shrink = found
         if shrink > self.layer_limit or not self._poor(trace, self.layer_relative):
             return
-        yield Symptom(
-            self.code,
+        message = (
             f"Up to {term.share:.0%} of the objective was a penalty on top of the criterion, and the weights of {weight.module} alone shrank "
-            f"to {shrink:.2g} of their initial size.",
-            component=term.objective,
-            observed=term.share,
-            limit=self.penalty_limit,
-            detail={"form": "penalty", "shrink": shrink, "layer": weight.module},
+            f"to {shrink:.2g} of their initial size."
         )
+        detail = {"form": "penalty", "shrink": shrink, "layer": weight.module}
+        yield self.symptom(message, term.objective, term.share, self.penalty_limit, detail)
 
     def _poor(self, trace: Trace, limit: float | None = None) -> bool:
         course = objective(trace)
@@ -191,14 +182,15 @@ class TermWithoutBound(Detector, code="D415", needs_fixed_data=True):
                 continue
             first, last = float(values[0]), float(values[-1])
             if last < -self.depth_limit * first:
-                yield Symptom(
-                    self.code,
+                message = (
                     f"The objective fell from {first:.3g} to {last:.3g}, while `{known[0].criterion}` in it grew from {grown.first:.3g} to "
-                    f"{grown.last:.3g}: another term of it has no lower bound.",
-                    component=loss.name,
+                    f"{grown.last:.3g}: another term of it has no lower bound."
+                )
+                yield self.symptom(
+                    message,
+                    (loss.name, loss.called or loss.backward),
                     observed=last,
                     limit=-self.depth_limit * first,
-                    site=loss.called or loss.backward,
                     detail={"loss": loss.name, "criterion": known[0].criterion},
                 )
 

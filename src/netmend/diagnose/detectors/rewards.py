@@ -46,14 +46,9 @@ class RewardConstant(Detector, code="D711"):
             else "no episode told them apart"
         )
         inside = f" Inside `{lost_in}` the reward did vary." if lost_in else ""
-        yield Symptom(
-            self.code,
-            f"Each of {world.steps} steps gave the reward {low:g}, and {text if low != 0.0 else 'so no episode is better than another'}.{inside}",
-            component=world.name,
-            observed=low,
-            site=world.stepped,
-            detail={"flattened_by": lost_in, "truncated": world.truncated, "episodes": world.episodes},
-        )
+        message = f"Each of {world.steps} steps gave the reward {low:g}, and {text if low != 0.0 else 'so no episode is better than another'}.{inside}"
+        detail = {"flattened_by": lost_in, "truncated": world.truncated, "episodes": world.episodes}
+        yield self.symptom(message, world, low, detail=detail)
 
     HEALTHY = {
         "a reward per step, episodes of different length": lambda: acted(a_world()),
@@ -101,14 +96,8 @@ class RewardNotFinite(Detector, code="D712"):
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for world in trace.all(WorldFact):  # a single one of them may end the run
             if world.bad_rewards:
-                yield Symptom(
-                    self.code,
-                    f"{world.bad_rewards} of {world.steps} rewards were infinite or NaN.",
-                    component=world.name,
-                    observed=float(world.bad_rewards),
-                    limit=0.0,
-                    site=world.stepped,
-                )
+                message = f"{world.bad_rewards} of {world.steps} rewards were infinite or NaN."
+                yield self.symptom(message, world, float(world.bad_rewards), 0.0)
 
     HEALTHY = {"finite rewards, large ones among them": lambda: acted(a_world(reward_high=1e6))}
     FAULTY = {"a reward of NaN": lambda: acted(a_world(bad_rewards=3))}
@@ -135,15 +124,11 @@ class RewardBadlyScaled(Detector, code="D713"):
             return
         if seen.get("loss_limit", 0.0) <= self.loss_limit:
             return
-        yield Symptom(
-            self.code,
+        message = (
             f"Rewards have a root mean square of {seen['size_limit']:.3g} (from {world.reward_low:.3g} to {world.reward_high:.3g}) "
-            f"and reach the value estimates unscaled.",
-            component=world.name,
-            observed=seen["size_limit"],
-            limit=self.size_limit,
-            site=world.stepped,
+            f"and reach the value estimates unscaled."
         )
+        yield self.symptom(message, world, seen["size_limit"], self.size_limit)
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         world = training_world(trace)
@@ -197,16 +182,11 @@ class ObservationBadlyScaled(Detector, code="D714"):
             return
         largest = world.feature_rms.index(size)
         smallest = min(value for value in world.feature_rms)
-        yield Symptom(
-            self.code,
+        message = (
             f"Feature {largest} of the observation has a root mean square of {size:.3g} (the smallest has {smallest:.3g}), "
-            f"and it reaches the network unscaled.",
-            component=world.name,
-            observed=size,
-            limit=self.size_limit,
-            site=world.stepped,
-            detail={"feature": largest, "smallest": smallest},
+            f"and it reaches the network unscaled."
         )
+        yield self.symptom(message, world, size, self.size_limit, {"feature": largest, "smallest": smallest})
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         world = training_world(trace)

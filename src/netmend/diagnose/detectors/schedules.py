@@ -66,14 +66,12 @@ class RateDies(Detector, code="D210"):
             else:
                 continue
             scheduler = next((s for s in trace.all(SchedulerFact) if s.optimizer == name), None)
-            yield Symptom(
-                self.code,
-                f"The learning rate of {name} fell to less than {part} of its peak ({peak:.3g}) by step {step} of {steps}.",
-                component=scheduler.name if scheduler is not None else table.component,
-                first_step=begun + step,
+            message = f"The learning rate of {name} fell to less than {part} of its peak ({peak:.3g}) by step {step} of {steps}."
+            yield self.symptom(
+                message,
+                scheduler.name if scheduler is not None else table.component,
                 observed=step / steps,
                 limit=self.by_share,
-                site=scheduler.stepped if scheduler is not None else None,
                 detail={
                     "peak": peak,
                     "last": float(rates[-1]),
@@ -81,6 +79,8 @@ class RateDies(Detector, code="D210"):
                     "fell_after": _fell_after(trace, begun + step),
                     "scheduler": "" if scheduler is None else scheduler.name,
                 },
+                first_step=begun + step,
+                site=scheduler.stepped if scheduler is not None else None,
             )
 
     HEALTHY = {
@@ -157,15 +157,14 @@ class RateNeverRises(Detector, code="D232", needs_end=True):
                 peak = float(rates.max(initial=0.0))
                 if not isinstance(given, float) or not 0 < peak <= self.share * given:
                     continue
-                yield Symptom(
-                    self.code,
-                    f"The learning rate of {fact.name} never came above {peak:.3g}, although it was set to {given:g}.",
-                    component=scheduler.name,
-                    first_step=begun,
+                message = f"The learning rate of {fact.name} never came above {peak:.3g}, although it was set to {given:g}."
+                yield self.symptom(
+                    message,
+                    (scheduler.name, scheduler.created),
                     observed=peak / given,
                     limit=self.share,
-                    site=scheduler.created,
                     detail={"given": given, "peak": peak, "scheduler": scheduler.name},
+                    first_step=begun,
                 )
                 break
 

@@ -82,14 +82,8 @@ class PaddingCounted(Detector, code="D315"):
         if share is None or share[0] < self.share_limit:
             return
         found, token, loss = share
-        yield Symptom(
-            self.code,
-            f"{found:.0%} of the targets of {loss.criterion} are the padding token {token}, and none of them is excluded.",
-            component=loss.name,
-            observed=found,
-            limit=self.share_limit,
-            site=loss.created or loss.called,
-        )
+        message = f"{found:.0%} of the targets of {loss.criterion} are the padding token {token}, and none of them is excluded."
+        yield self.symptom(message, loss.name, found, self.share_limit, site=loss.created or loss.called)
 
     def _share(self, trace: Trace) -> tuple[float, int, LossFact] | None:
         for loss in trace.losses:
@@ -198,14 +192,8 @@ class FirstStepOnly(Detector, code="D610"):
             if not probe.values.get("alone") or probe.step < self.least_step:
                 continue
             steps = probe.values["steps"]
-            yield Symptom(
-                self.code,
-                f"What {probe.component} says about a sequence of {steps} steps depends on the first one only.",
-                component=probe.component,
-                first_step=probe.step,
-                site=probe.site,
-                detail=dict(probe.values),
-            )
+            message = f"What {probe.component} says about a sequence of {steps} steps depends on the first one only."
+            yield self.symptom(message, probe, detail=dict(probe.values))
 
     HEALTHY = {
         "all steps matter": lambda: probed("first step", {"alone": False, "steps": 28}, step=16),
@@ -251,15 +239,14 @@ class LooksAhead(Detector, code="D802"):
                 or ahead <= self.change_limit
             ):
                 continue
-            yield Symptom(
-                self.code,
-                f"Each target is the next input, and changing one input changed what {probe.component} outputs at earlier positions.",
-                component=str(values.get("module") or probe.component),
-                first_step=probe.step,
+            message = f"Each target is the next input, and changing one input changed what {probe.component} outputs at earlier positions."
+            yield self.symptom(
+                message,
+                (str(values.get("module") or probe.component), probe.site),
                 observed=ahead,
                 limit=self.change_limit,
-                site=probe.site,
                 detail=dict(values),
+                first_step=probe.step,
             )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
@@ -311,16 +298,8 @@ class TargetsNotNext(Detector, code="D803"):
                 continue
             if offset < 1 and values["answer"] <= self.noise:
                 continue  # the model itself moves its input by one
-            yield Symptom(
-                self.code,
-                f"{_WORDS[offset]} ({values['share']:.0%} of the first batch).",
-                component=probe.component,
-                first_step=probe.step,
-                observed=float(offset),
-                limit=1.0,
-                site=probe.site,
-                detail=dict(values),
-            )
+            message = f"{_WORDS[offset]} ({values['share']:.0%} of the first batch)."
+            yield self.symptom(message, probe, float(offset), 1.0, dict(values))
 
     HEALTHY = (
         *LooksAhead.HEALTHY,

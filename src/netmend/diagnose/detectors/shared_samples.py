@@ -142,13 +142,9 @@ class TrainingEvaluationOverlap(Detector, code="D309", needs_fixed_data=True):
         share = common / distinct
         if common < self.least_samples or share < self.share_limit:
             return
-        yield Symptom(
-            self.code,
-            f"{common} of {distinct} distinct evaluation samples checked were also trained on.",
-            observed=share,
-            limit=self.share_limit,
-            detail={"share": share, "common": common, "unsure": unsure, "windows": windows},
-        )
+        message = f"{common} of {distinct} distinct evaluation samples checked were also trained on."
+        detail = {"share": share, "common": common, "unsure": unsure, "windows": windows}
+        yield self.symptom(message, "", share, self.share_limit, detail)
 
     def _overlap(self, trace: Trace) -> tuple[int, int, bool, bool] | None:
         """Evaluation samples that were trained on, all that were looked at, whether that may be on purpose after all, and whether they are
@@ -341,13 +337,9 @@ class TrainedOnTestPart(Detector, code="D321", needs_fixed_data=True):
             if "train" in parts
             else ""
         )
-        yield Symptom(
-            self.code,
-            f"Training runs on the test part of {trained[0].dataset}{beside}.",
-            component=trained[0].name,
-            site=trained[0].created,
-            detail={"evaluated": bool(evaluated)},
-        )
+        message = f"Training runs on the test part of {trained[0].dataset}{beside}."
+        detail = {"evaluated": bool(evaluated)}
+        yield self.symptom(message, trained[0].name, detail=detail, site=trained[0].created)
 
     HEALTHY = {
         "each part in its place": lambda: _with_loaders(("training", "train"), ("evaluation", "test")),

@@ -43,15 +43,11 @@ class UpdateRatioHigh(Detector, code="D101"):
                 (usual, self.usual_limit) if usual >= self.usual_limit else (early, self.early_limit)
             )
             when = "" if usual >= self.usual_limit else " in the first steps"
-            yield Symptom(
-                self.code,
+            message = (
                 f"Each step{when} changed the weights by {_share(seen)} their size (median of {plural(motion.tensors, 'tensor')}); "
-                "about 0.1 to 3 % is usual.",
-                component=motion.optimizer,
-                first_step=1,
-                observed=seen,
-                limit=limit,
+                "about 0.1 to 3 % is usual."
             )
+            yield self.symptom(message, motion.optimizer, seen, limit, first_step=1)
 
     def _judged(self, trace: Trace, motion: Motion) -> bool:
         optimizer = trace.get(OptimizerFact, motion.optimizer)
@@ -114,15 +110,13 @@ class UpdateRatioLow(Detector, code="D102", needs_fixed_data=True):
             travelled = motion.travelled or 0.0
             if ratio > self.ratio_limit or travelled > self._limit(trace):
                 continue
-            yield Symptom(
-                self.code,
+            message = (
                 f"Each step changed the weights by only {ratio:.1g} of their size (median of {plural(motion.tensors, 'tensor')}): "
-                f"in {motion.steps} steps they could move by {travelled:.1g} at most.",
-                component=motion.optimizer,
-                first_step=motion.last_look,
-                observed=ratio,
-                limit=self.ratio_limit,
-                detail={"travelled": travelled},
+                f"in {motion.steps} steps they could move by {travelled:.1g} at most."
+            )
+            detail = {"travelled": travelled}
+            yield self.symptom(
+                message, motion.optimizer, ratio, self.ratio_limit, detail, first_step=motion.last_look
             )
 
     def _limit(self, trace: Trace) -> float:
@@ -194,14 +188,10 @@ class UpdateRatioUneven(Detector, code="D114", needs_fixed_data=True):
         slow, fast = min(speeds, key=lambda n: speeds[n]), max(speeds, key=lambda n: speeds[n])
         spread = speeds[fast] / speeds[slow]
         if spread >= self.spread_limit:
-            yield Symptom(
-                self.code,
-                f"The weight {fast} moves {spread:.2g} times as fast as {slow}, relative to their sizes.",
-                component=slow,
-                observed=spread,
-                limit=self.spread_limit,
-                detail={"fast": fast},
+            message = (
+                f"The weight {fast} moves {spread:.2g} times as fast as {slow}, relative to their sizes."
             )
+            yield self.symptom(message, slow, spread, self.spread_limit, {"fast": fast})
 
     def _speeds(self, trace: Trace) -> dict[str, float]:
         """Median relative update of every comparable weight that moves at all; groups with rates of their own are left out."""
@@ -278,26 +268,19 @@ class RateOutOfRange(Detector, code="D125", needs_fixed_data=True):
             pushed = momentum(optimizer)
             with_momentum = f" with momentum {pushed:g}" if pushed else " without momentum"
             name = optimizer.kind + (with_momentum if optimizer.kind == "SGD" else "")
-            yield Symptom(
-                self.code,
+            message = (
                 f"`lr={rate:g}` is {'below' if low else 'above'} {limit:g}, the {'lowest' if low else 'highest'} rate usual for {name}, "
-                f"and steps changed the weights by at most {motion.highest:.2g} of their size.",
-                component=motion.optimizer,
-                observed=rate,
-                limit=limit,
-                detail={"direction": "low" if low else "high"},
+                f"and steps changed the weights by at most {motion.highest:.2g} of their size."
             )
+            detail = {"direction": "low" if low else "high"}
+            yield self.symptom(message, motion.optimizer, rate, limit, detail)
 
     def _unpushed(self, motion: Motion, optimizer: OptimizerFact, rate: float) -> Symptom:
-        return Symptom(
-            self.code,
+        message = (
             f"`lr={rate:g}` is usual for {optimizer.kind} with momentum; without it, steps changed the weights by at most "
-            f"{motion.highest:.2g} of their size.",
-            component=motion.optimizer,
-            observed=rate,
-            limit=self.plain_rate,
-            detail={"direction": "plain"},
+            f"{motion.highest:.2g} of their size."
         )
+        return self.symptom(message, motion.optimizer, rate, self.plain_rate, {"direction": "plain"})
 
     def _poor(self, trace: Trace, motion: Motion, low: bool) -> bool:
         course = objective(trace)

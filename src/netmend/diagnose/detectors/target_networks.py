@@ -39,14 +39,10 @@ class TargetNeverMoves(Detector, code="D720"):
                     if agent.target_changes == 0
                     else f"took over {moved:.1%} of the trained weights"
                 )
-                yield Symptom(
-                    self.code,
-                    f"In {agent.updates} updates the target network {text}.",
-                    component=agent.name,
-                    observed=0.0 if agent.target_changes == 0 else moved,
-                    limit=self.moved_limit,
-                    site=agent.created,
-                    detail={"soft": agent.target_changes > 0},
+                message = f"In {agent.updates} updates the target network {text}."
+                detail = {"soft": agent.target_changes > 0}
+                yield self.symptom(
+                    message, agent, 0.0 if agent.target_changes == 0 else moved, self.moved_limit, detail
                 )
         if found or training_world(trace) is None:
             return
@@ -61,14 +57,9 @@ class TargetNeverMoves(Detector, code="D720"):
             ]
             if values["trained"] or values["changes"] or values["looks"] < self.least_looks or not trained:
                 continue
-            yield Symptom(
-                self.code,
-                f"`{name}` has the same structure as `{trained[0]}`, which is trained, but its weights never changed.",
-                component=name,
-                observed=0.0,
-                limit=float(self.least_changes),
-                detail={"twin": trained[0], "soft": False, "finished": finished(trace)},
-            )
+            message = f"`{name}` has the same structure as `{trained[0]}`, which is trained, but its weights never changed."
+            detail = {"twin": trained[0], "soft": False, "finished": finished(trace)}
+            yield self.symptom(message, name, 0.0, float(self.least_changes), detail)
 
     def _moved(self, agent: AgentFact) -> float:
         """The share of the trained weights that soft updates have brought over, by arithmetic."""
@@ -114,14 +105,8 @@ class TargetFollowsAtOnce(Detector, code="D721"):
         for agent in found:
             share = agent.target_equal / max(1, agent.target_looks)
             if agent.target_looks >= self.least_looks and share >= self.share_limit:
-                yield Symptom(
-                    self.code,
-                    f"At {agent.target_equal} of {agent.target_looks} checks the target network was equal to the trained one.",
-                    component=agent.name,
-                    observed=share,
-                    limit=self.share_limit,
-                    site=agent.created,
-                )
+                message = f"At {agent.target_equal} of {agent.target_looks} checks the target network was equal to the trained one."
+                yield self.symptom(message, agent, share, self.share_limit)
         if found or training_world(trace) is None:
             return
         for probe in trace.probes(WHAT):
@@ -129,14 +114,9 @@ class TargetFollowsAtOnce(Detector, code="D721"):
             share = values["equal"] / max(1, values["looks"])
             often = values["changes"] >= 0.5 * self.least_looks and share >= self.share_limit
             if not values["trained"] and values["twins"] and values["looks"] >= self.least_looks and often:
-                yield Symptom(
-                    self.code,
-                    f"At {values['equal']} of {values['looks']} checks `{probe.component}` was equal to `{values['twins'][0]}`, which is trained.",
-                    component=probe.component,
-                    observed=share,
-                    limit=self.share_limit,
-                    detail={"twin": values["twins"][0]},
-                )
+                message = f"At {values['equal']} of {values['looks']} checks `{probe.component}` was equal to `{values['twins'][0]}`, which is trained."
+                detail = {"twin": values["twins"][0]}
+                yield self.symptom(message, probe.component, share, self.share_limit, detail)
 
     HEALTHY = {
         "stands still between updates": lambda: acted(

@@ -67,13 +67,10 @@ class FewSamples(Detector, code="D319", needs_fixed_data=True, needs_end=True):
             beside = f"fewer than the {batch} a batch may hold"
         else:
             return
-        yield Symptom(
-            self.code,
-            f"The network was trained on {samples:,} samples, {beside}.",
-            observed=float(samples),
-            limit=float(self.few),
-            site=None if loader is None else loader.created,
-            detail={"samples": samples},
+        message = f"The network was trained on {samples:} samples, {beside}."
+        detail = {"samples": samples}
+        yield self.symptom(
+            message, ("", None if loader is None else loader.created), float(samples), float(self.few), detail
         )
 
     HEALTHY = {
@@ -154,11 +151,13 @@ class ShortTraining(Detector, code="D512", needs_fixed_data=True):
         if not short or course.last_relative < (self.still_much if hardly else self.least_relative):
             return
         seen = "" if passes is None else f" in about {passes:.1f} passes over the data"
-        yield Symptom(
-            self.code,
+        message = (
             f"There were only {steps} updates{seen}, and the loss ended at {course.last_relative:.2f} times that of the best "
-            f"constant prediction.",
-            component=course.loss,
+            f"constant prediction."
+        )
+        yield self.symptom(
+            message,
+            course.loss,
             observed=float(steps) if passes is None else passes,
             limit=float(self.few_unknown) if passes is None else self.few_passes,
             detail={"passes": passes, "steps": steps},
@@ -236,15 +235,13 @@ class StillFalling(Detector, code="D505", needs_fixed_data=True):
             return
         if found["fall_limit"] < self.fall_limit or found["least_relative"] < self.least_relative:
             return
-        yield Symptom(
-            self.code,
+        message = (
             f"The loss fell by {found['fall_limit']:.0%} over the last third of the run and was still "
-            f"{found['least_relative']:.2f} times that of the best constant prediction when training ended.",
-            component=course.loss,
-            first_step=course.last_step,
-            observed=found["fall_limit"],
-            limit=self.fall_limit,
-            detail={"relative": found["least_relative"]},
+            f"{found['least_relative']:.2f} times that of the best constant prediction when training ended."
+        )
+        detail = {"relative": found["least_relative"]}
+        yield self.symptom(
+            message, course.loss, found["fall_limit"], self.fall_limit, detail, first_step=course.last_step
         )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:

@@ -39,14 +39,13 @@ class WeightsDiverge(Detector, code="D107", needs_fixed_data=True):
             seen = early if at_once else growth
             when = f"within about {FIRST_STEPS} steps" if at_once else "over the run"
             size = f"to {seen:.3g} times their initial size" if math.isfinite(seen) else "to infinity"
-            yield Symptom(
-                self.code,
+            yield self.symptom(
                 f"The weights grew {size} {when} (median of {plural(motion.tensors, 'tensor')}).",
-                component=motion.optimizer,
-                first_step=1 if at_once else motion.last_look,
+                motion.optimizer,
                 observed=seen,
                 limit=self.early_limit if at_once else self.growth_limit,
                 detail={"early": early, "whole": growth},
+                first_step=1 if at_once else motion.last_look,
             )
 
     def _judged(self, trace: Trace) -> Iterator[Motion]:
@@ -90,14 +89,12 @@ class WeightsCollapse(Detector, code="D108"):
         for motion in motions(trace):
             if motion.growth is None or motion.growth > self.shrink_limit:
                 continue
-            yield Symptom(
-                self.code,
+            message = (
                 f"The weights shrank to {motion.growth:.2g} of their initial size by step {motion.last_look} "
-                f"(median of {plural(motion.tensors, 'tensor')}).",
-                component=motion.optimizer,
-                first_step=motion.last_look,
-                observed=motion.growth,
-                limit=self.shrink_limit,
+                f"(median of {plural(motion.tensors, 'tensor')})."
+            )
+            yield self.symptom(
+                message, motion.optimizer, motion.growth, self.shrink_limit, first_step=motion.last_look
             )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
@@ -147,14 +144,12 @@ class WeightsJump(Detector, code="D121"):
                 jumps[step] = jumps.get(step, 0) + 1
         common = sorted(step for step, count in jumps.items() if count >= self.share_limit * len(parameters))
         if common:
-            yield Symptom(
-                self.code,
+            message = (
                 f"The weights changed by much more than the optimiser's steps can explain, before step {common[0]}"
-                + (f" and {len(common) - 1} times more." if len(common) > 1 else "."),
-                first_step=common[0],
-                observed=float(len(common)),
-                detail={"steps": common[:20]},
+                + (f" and {len(common) - 1} times more." if len(common) > 1 else ".")
             )
+            detail = {"steps": common[:20]}
+            yield self.symptom(message, "", float(len(common)), detail=detail, first_step=common[0])
 
     def _jumps(self, trace: Trace, name: str, size: float) -> Iterator[int]:
         weights, updates = trace.table("weight", name), trace.table("update", name)

@@ -272,3 +272,10 @@ def place_of(trace: Trace, head: Head, function: str) -> Place | None:
         return Place(alone[0].name, place, module=alone[0].name) if place is not None else None
     fitting = [entry for entry in found if entry[0][0]] or found
     return max(fitting, key=lambda entry: entry[0])[1]
+
+
+def seen_at(place: Place | None, head: Head) -> tuple[str, Site | None]:
+    """The function's name and line, those of the loss where they are not known."""
+    if place is None:
+        return head.loss.name, head.loss.called
+    return place.component, place.site or head.loss.called

@@ -46,6 +46,11 @@ class Progress:
         return (self.first - self.last) / self.first if self.first > 0 else 0.0
 
     @property
+    def middle(self) -> int:
+        """The step half-way through."""
+        return int(self.steps[len(self.steps) // 2])
+
+    @property
     def learned(self) -> bool:
         """Whether the objective clearly got better than a constant prediction, or clearly fell where none is known."""
         if self.last_relative is not None:
