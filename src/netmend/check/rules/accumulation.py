@@ -86,7 +86,7 @@ class AccumulationNotDivided(StaticRule, code="S116", cause="LOOP-ACCUM"):
     def _is_plain_mean(self, program: Program, loss: Value | None) -> bool:
         for origin in origins(loss):
             event = call_events(program).get(id(origin))
-            use = loss_use(event, event.call) if event is not None and event.call is not None else None
+            use = loss_use(event) if event is not None else None
             if (
                 use is None
                 or constant(use.option("reduction") or Const("mean")) != "mean"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule
 from netmend.library.operations import OFF_DEVICE
-from netmend.program.engine.history import STORE, Event, Loop, always
+from netmend.program.engine.history import STORE, CallEvent, Event, Loop, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Param, Value, resolved
 from netmend.program.meaning.loops import is_seen_loop
@@ -100,7 +100,7 @@ class BackwardMissing(StaticRule, code="S107", cause="LOOP-BACKWARD"):
                 or grad_is_off(event)
             ):
                 continue
-            if event.call is not None and _is_loss(event, event.call):
+            if isinstance(event, CallEvent) and _is_loss(event):
                 return event
             is_named = (
                 event.kind == STORE
@@ -151,10 +151,11 @@ class BackwardMissing(StaticRule, code="S107", cause="LOOP-BACKWARD"):
         return Fix(f"Call {stored.targets[0].id}.backward()", edits, SAFE) if edits else None
 
 
-def _is_loss(event: Event, call: Call) -> bool:
+def _is_loss(event: CallEvent) -> bool:
     """A loss of torch, or a parameter or attribute named as one and called with prediction and target."""
-    if loss_use(event, call) is not None:
+    if loss_use(event) is not None:
         return True
+    call = event.call
     callee = resolved(call.function)
     is_named = isinstance(callee, Param | Attribute) and _LOSS.search(callee.name) is not None
     return is_named and call.result is None and len(call.args) == 2

@@ -155,7 +155,7 @@ class BackwardWithoutGraph(StaticRule, code="S121", cause="LOOP-NO-GRAD"):
 
     def _through(self, program: Program, value: Call, depth: int) -> bool | None:
         event = call_events(program).get(id(value))
-        use = loss_use(event, value) if event is not None else None
+        use = loss_use(event) if event is not None else None
         if use is not None and use.prediction is not None and use.target is not None:
             parts = [part for given in (use.prediction, use.target) for part in origins(given, _LAYOUT)]
             return _joined([self._graph(program, part, depth - 1) for part in parts])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule
@@ -156,7 +156,7 @@ def _comes_one_by_one(op: Op) -> bool:
     return bool(sources)
 
 
-def _is_evaluated(modes: list[Event], event: Event) -> bool:
+def _is_evaluated(modes: Sequence[Event], event: Event) -> bool:
     before = [mode for mode in modes if mode.order < event.order]
     return bool(before) and before[-1].call is not None and before[-1].call.method == "eval"
 

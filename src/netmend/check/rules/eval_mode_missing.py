@@ -193,7 +193,7 @@ class EvalModeMissing(StaticRule, code="S113", cause="LOOP-MODE-EVAL"):
             call = event.call
             if call is None:
                 continue
-            use, op = loss_use(event, call), operation(call)
+            use, op = loss_use(event), operation(call)
             measured = [use.prediction] if use is not None else []
             if op is not None and op.name in _MEASURES:
                 measured += op.inputs[:1]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from netmend.check.examples import TORCH, TORCH_F
 from netmend.check.rule import Snippet, StaticRule
-from netmend.program.engine.history import STORE, Event
+from netmend.program.engine.history import STORE, CallEvent, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Value, resolved
 from netmend.program.meaning.gradient_cuts import Cut, compared, is_computed, is_forced
@@ -121,7 +121,9 @@ class GradientPathCut(StaticRule, code="S222", cause="LOS-GRAPH-CUT"):
         )
 
 
-def _left_behind(program: Program, reaches: list[tuple[Event, Reach]]) -> Iterator[tuple[Event, Value, Cut]]:
+def _left_behind(
+    program: Program, reaches: list[tuple[CallEvent, Reach]]
+) -> Iterator[tuple[CallEvent, Value, Cut]]:
     """Layers that the optimiser holds and that no loss of the program gets to."""
     if any(found.unknown for _, found in reaches) or _is_set_by_hand(program):
         return

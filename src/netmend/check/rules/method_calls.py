@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule
@@ -268,7 +268,7 @@ def _calls_wrapper(event: Event) -> bool:
     return any(isinstance(option, Call) and option.qualified in PARALLEL for option in options)
 
 
-def _goes_past(event: Event, wraps: list[Event]) -> bool:
+def _goes_past(event: Event, wraps: Sequence[Event]) -> bool:
     call = event.call
     if call is None:
         return False

@@ -252,7 +252,7 @@ class ModeWithoutEffect(StaticRule, code="S714", cause="LOOP-NO-GRAD", preview=T
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls_of(*_MODES):
             if isinstance(program.parent(event.node), ast.Expr):
-                name = event.value.qualified.rpartition(".")[2]  # type: ignore[attr-defined]
+                name = event.call.qualified.rpartition(".")[2]
                 yield self.finding(
                     program,
                     event.node,

@@ -120,9 +120,13 @@ def _pairs(program: Program) -> Iterator[tuple[Value, Value]]:
     for use in losses(program):
         if use.prediction is not None and use.target is not None and use.kind != "kl_div":
             yield use.prediction, use.target
-    for event in program.events:
-        if event.kind == RETURN and isinstance(event.value, Collection) and event.value.kind == "tuple":
-            items = [resolved(item) for item in event.value.items]
+    for returned in program.events:
+        if (
+            returned.kind == RETURN
+            and isinstance(returned.value, Collection)
+            and returned.value.kind == "tuple"
+        ):
+            items = [resolved(item) for item in returned.value.items]
             for one, other in combinations(items, 2):
                 if isinstance(one, Item) and isinstance(other, Item) and one.key is other.key:
                     yield one.base, other.base

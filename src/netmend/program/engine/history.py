@@ -68,7 +68,7 @@ class Event:
 
     @property
     def call(self) -> Call | None:
-        return self.value if self.kind == CALL and isinstance(self.value, Call) else None
+        return None
 
     def around(self) -> Iterator[Part]:
         """Loops, branches, guards and followed calls it stands in, innermost first."""
@@ -77,6 +77,17 @@ class Event:
     def loops(self) -> tuple[Loop, ...]:
         """The loops it runs in, innermost first, through followed calls too."""
         return tuple(part for part in self.around() if isinstance(part, Loop))
+
+
+class CallEvent(Event):
+    """A call happens."""
+
+    __slots__ = ()
+    value: Call
+
+    @property
+    def call(self) -> Call:
+        return self.value
 
 
 class Target:

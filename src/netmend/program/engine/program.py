@@ -9,12 +9,12 @@ from typing import Any
 
 from netmend.program.engine.definitions import make_class
 from netmend.program.engine.entries import Entry, evaluate_entries, top_level_classes
-from netmend.program.engine.history import CALL, Event, Loop, Part
+from netmend.program.engine.history import CallEvent, Event, Loop, Part
 from netmend.program.engine.machine import Machine
 from netmend.program.engine.names import aliases, references
 from netmend.program.engine.project import Project
 from netmend.program.engine.scope import ModuleFile
-from netmend.program.engine.values import Call, Class, Instance
+from netmend.program.engine.values import Class, Instance
 from netmend.program.text.file import Place
 
 
@@ -35,7 +35,7 @@ class Program:
         self.interest = interest  # places in the text; functions without any are not entered on their own
         self.module = ModuleFile(file, text, tree)
         self.machine = Machine(project or Project(), self.module)
-        self.answers: dict[object, Any] = {}  # to questions that several rules ask (understand/remember.py)
+        self.answers: dict[object, Any] = {}  # to questions that several rules ask (meaning/remember.py)
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
@@ -47,24 +47,22 @@ class Program:
         return tuple(event for entry in self.entries for event in entry.block.events())
 
     @cached_property
-    def calls(self) -> tuple[Event, ...]:
+    def calls(self) -> tuple[CallEvent, ...]:
         """Every call that happens, in order."""
-        return tuple(event for event in self.events if event.kind == CALL)
+        return tuple(event for event in self.events if isinstance(event, CallEvent))
 
     @cached_property
-    def _by_name(self) -> dict[str, list[Event]]:
-        found: dict[str, list[Event]] = {}
+    def _by_name(self) -> dict[str, list[CallEvent]]:
+        found: dict[str, list[CallEvent]] = {}
         for event in self.calls:
-            call = event.value
-            if isinstance(call, Call):
-                found.setdefault(call.qualified or f".{call.method}", []).append(event)
+            found.setdefault(event.call.qualified or f".{event.call.method}", []).append(event)
         return found
 
-    def calls_of(self, *qualified: str) -> list[Event]:
+    def calls_of(self, *qualified: str) -> list[CallEvent]:
         """Calls of library functions or classes, by qualified name."""
         return [event for name in qualified for event in self._by_name.get(name, ())]
 
-    def methods_of(self, *names: str) -> list[Event]:
+    def methods_of(self, *names: str) -> list[CallEvent]:
         """Calls of methods of anything that was not followed: `backward`, `step`."""
         return [event for name in names for event in self._by_name.get(f".{name}", ())]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
     from netmend.program.engine.scope import ModuleFile, Scope
@@ -373,7 +373,11 @@ def constant(value: Value | None, default: Any = None) -> Any:
     return value.value if isinstance(value, Const) else default
 
 
-def resolved(value: Value) -> Value:
+@overload
+def resolved(value: Value) -> Value: ...
+@overload
+def resolved(value: Value | None) -> Value | None: ...
+def resolved(value: Value | None) -> Value | None:
     """What a followed call returned, however deep; the value itself when nothing was followed."""
     for _ in range(50):
         if not isinstance(value, Call) or value.result is None:

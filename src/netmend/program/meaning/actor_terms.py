@@ -87,10 +87,7 @@ def _unwrapped(value: Value) -> Iterator[Value]:
 
 @once
 def all_answers(program: Program) -> Answers:
-    calls = program.calls
-    return Answers(
-        program, [event for event in calls if event.call is not None and model_of(event.call) is not None]
-    )
+    return Answers(program, [event for event in program.calls if model_of(event.call) is not None])
 
 
 @once
@@ -99,12 +96,12 @@ def _differences(program: Program) -> tuple[tuple[Value, Value], ...]:
     found = []
     for event in program.methods_of("mean", "sum"):
         call = event.call
-        squared = resolved(call.receiver) if call is not None and call.receiver is not None else None
+        squared = resolved(call.receiver)
         op = operation(squared)
         inner = op.inputs[0] if op is not None and op.name in ("pow", "square") and op.inputs else None
         if isinstance(squared, Operation) and squared.operator == "**":
             inner = squared.operands[0]
-        inner = resolved(inner) if inner is not None else None
+        inner = resolved(inner)
         if isinstance(inner, Operation) and inner.operator == "-" and len(inner.operands) == 2:
             found.append((inner.operands[0], inner.operands[1]))
     return tuple(found)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from netmend.program.engine.history import Event
+from netmend.program.engine.history import CallEvent, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Value, resolved
 from netmend.program.meaning.gradient_cuts import cut_at
@@ -57,7 +57,13 @@ class Judgement:
 def judgements(program: Program, turn: Round) -> tuple[Judgement, ...]:
     """Those of one training loop, in the order of its backward passes; last those that no backward pass starts from."""
     trained = frozenset(id(model) for made in made_optimisers(program) for model in made.models)
-    asked = [event for event in turn.loop.body.events() if _is_asked(event, trained)]
+    asked = [
+        event
+        for event in turn.loop.body.events()
+        if isinstance(event, CallEvent)
+        and is_model(event.call.function)
+        and id(bare(event.call.function)) in trained
+    ]
     answers = Answers(program, asked)
     losses = [(event, loss) for event in turn.backward if (loss := _loss(event)) is not None]
     if len(losses) < len(turn.backward):
@@ -73,14 +79,9 @@ def judgements(program: Program, turn: Round) -> tuple[Judgement, ...]:
     return tuple(_without_conditions(found))
 
 
-def _is_asked(event: Event, trained: frozenset[int]) -> bool:
+def _loss(event: CallEvent) -> Value | None:
     call = event.call
-    return call is not None and is_model(call.function) and id(bare(call.function)) in trained
-
-
-def _loss(event: Event) -> Value | None:
-    call = event.call
-    if call is None or "gradient" in call.keywords:
+    if "gradient" in call.keywords:
         return None
     loss = loss_of(event)
     is_given = loss is not None and any(resolved(argument) is resolved(loss) for argument in call.args)

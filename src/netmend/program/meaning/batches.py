@@ -138,7 +138,7 @@ def _asked(program: Program, dataset: Instance) -> Value | None:
         result = follow(machine, bound, Call(bound, (Param(INDEX, "int", None, None),)))
     except (OutOfEffort, RecursionError):
         return None
-    return resolved(result) if result is not None else None
+    return resolved(result)
 
 
 def is_from_loop(value: Value) -> bool:

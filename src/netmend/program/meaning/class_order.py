@@ -72,7 +72,7 @@ def _is_of_sorted_set(value: Value) -> bool:
 def _is_shuffled(program: Program, value: Value) -> bool:
     for event in program.calls:
         call = event.call
-        if call is None or not (call.method == "shuffle" or call.qualified.endswith(".shuffle")):
+        if not (call.method == "shuffle" or call.qualified.endswith(".shuffle")):
             continue
         if any(through_map(argument) is value for argument in call.args):
             return True
@@ -131,7 +131,7 @@ def _is_one_class(value: Value) -> bool:
 
 def _is_counter(value: Value | None) -> bool:
     """The element of a `range`, or the number that `enumerate` gives: it grows from round to round."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if isinstance(value, Item) and constant(value.key) == 0:
         value = resolved(value.base)
     if not isinstance(value, Element):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from netmend.library.layers import CONVOLUTIONS
 from netmend.program.engine.containers import container_layers
-from netmend.program.engine.history import Body, Branch, Event, branches_between
+from netmend.program.engine.history import Body, Branch, CallEvent, Event, branches_between
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -48,7 +48,7 @@ TRIGGERS = ("constant_(", "zeros_(", "ones_(", ".fill_(", ".zero_(")
 class Setting:
     """One call that makes weights constant. `owner` is what the weight belongs to: a layer, or a stand-in for many."""
 
-    event: Event
+    event: CallEvent
     owner: Value
     is_parameter: bool  # the owner is the parameter itself
 
@@ -57,8 +57,6 @@ def settings(program: Program) -> Iterator[Setting]:
     """Calls that set a `weight`, or a parameter of unknown name, to one constant."""
     for event in [*program.calls_of(*_CONSTANT), *program.methods_of(*_IN_PLACE)]:
         call = event.call
-        if call is None:
-            continue
         target = call.receiver if call.method else (call.args[0] if call.args else None)
         target = _weight(target)
         if target is None or _is_set_again(event, target) or _is_chosen_outside(program, event):
@@ -71,7 +69,7 @@ def settings(program: Program) -> Iterator[Setting]:
 
 def _weight(value: Value | None) -> Value | None:
     """Through `.data`."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if isinstance(value, Attribute) and value.name == "data":
         value = resolved(value.base)
     return value
@@ -124,15 +122,13 @@ def is_for_all_layers(program: Program, setting: Setting) -> bool:
         body = next((part for part in setting.event.around() if isinstance(part, Body)), None)
         for event in program.methods_of("apply"):
             call = event.call
-            given = resolved(call.args[0]) if call is not None and call.args else None
+            given = resolved(call.args[0]) if call.args else None
             if (
                 body is not None
                 and isinstance(given, Function)
                 and given.definition is body.function.definition
             ):
-                models.append(
-                    resolved(call.receiver) if call is not None and call.receiver is not None else owner
-                )
+                models.append(resolved(call.receiver) if call.receiver is not None else owner)
     elif isinstance(owner, Element):
         source = resolved(owner.iterable)
         if (
@@ -185,7 +181,7 @@ def is_whole_model(program: Program, setting: Setting) -> bool:
     return any(
         model in (optimised(event.call) or ())
         for event in program.calls
-        if event.call is not None and event.call.qualified.startswith("torch.optim.")
+        if event.call.qualified.startswith("torch.optim.")
     )
 
 

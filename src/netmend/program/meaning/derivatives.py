@@ -47,7 +47,7 @@ def is_without_graph(call: Call) -> bool:
 def inputs_of(call: Call) -> list[Value]:
     """What the derivative is taken with regard to."""
     given = call.argument("inputs", 1)
-    given = resolved(given) if given is not None else None
+    given = resolved(given)
     if isinstance(given, Collection):
         return [] if given.open else [resolved(item) for item in given.items]
     return [given] if given is not None else []
@@ -151,7 +151,7 @@ def _terms(program: Program, value: Value) -> list[Value]:
     if value.qualified in _BUILTINS:
         return list(value.args)
     event = call_events(program).get(id(value))
-    use = loss_use(event, value) if event is not None else None
+    use = loss_use(event) if event is not None else None
     if use is not None:
         return [use.prediction] if use.prediction is not None else []
     op = operation(value)

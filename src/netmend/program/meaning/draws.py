@@ -71,7 +71,7 @@ def _as_once_followed(program: Program, value: Value) -> Iterator[Value]:
 def _followed(program: Program) -> dict[int, Value]:
     found: dict[int, Value] = {}
     for event in program.calls:
-        if event.call is not None and event.call.result is not None and model_of(event.call) is not None:
+        if event.call.result is not None and model_of(event.call) is not None:
             found.setdefault(id(resolved(event.call.function)), resolved(event.call))
     return found
 
@@ -108,7 +108,7 @@ def _cut_off(value: Value) -> Draw | None:
         inner = value.base
     elif isinstance(value, Call) and value.method == "detach":
         inner = value.receiver
-    inner = resolved(inner) if inner is not None else None
+    inner = resolved(inner)
     if inner is None or value.node is None:
         return None
     is_drawn = isinstance(inner, Call) and inner.method == "rsample"

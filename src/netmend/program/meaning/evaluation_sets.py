@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Operation, Value, resolved
 from netmend.program.meaning.loaders_of_models import (
@@ -50,12 +49,7 @@ def evaluation_transforms(program: Program) -> Iterator[tuple[Value, ast.AST]]:
 
 
 def _sets(program: Program, split: str) -> list[Call]:
-    found = []
-    for event in program.calls:
-        call = event.call
-        if call is not None and image_set(call) and split_of(call) == split:
-            found.append(call)
-    return found
+    return [event.call for event in program.calls if split_of(event.call) == split]
 
 
 def _dictionaries(program: Program) -> Iterator[tuple[Value, Value, ast.AST]]:
@@ -91,7 +85,7 @@ def _fed(program: Program) -> Iterator[tuple[Value, Value, ast.AST]]:
 
 def _by_path(program: Program) -> Iterator[tuple[Value, Value, ast.AST]]:
     """Datasets of folders, told apart by the folder: `root/train` and `root/val`."""
-    folders = [call for call in map(_event_call, program.calls) if call is not None]
+    folders = [event.call for event in program.calls if image_set(event.call) == "ImageFolder"]
     train = [call for call in folders if _last_folder(call) == "train"]
     for test in folders:
         if _last_folder(test) not in _EVALUATION_KEYS or test.node is None:
@@ -101,14 +95,9 @@ def _by_path(program: Program) -> Iterator[tuple[Value, Value, ast.AST]]:
                 yield one, other, test.node
 
 
-def _event_call(event: Event) -> Call | None:
-    call = event.call
-    return call if call is not None and image_set(call) == "ImageFolder" else None
-
-
 def _last_folder(dataset: Call) -> str:
     root = dataset.argument("root", 0)
-    root = resolved(root) if root is not None else None
+    root = resolved(root)
     if isinstance(root, Call) and root.qualified == "os.path.join" and root.args:
         root = resolved(root.args[-1])
     if isinstance(root, Operation) and root.operator in ("/", "+", "format") and root.operands:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.program.engine.history import Event
+from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Operation, Value, constant, resolved
 from netmend.program.meaning.arguments import argument_node
@@ -42,7 +42,7 @@ class Fit:
     """An estimator is fitted to data."""
 
     kind: str  # "StandardScaler"
-    event: Event
+    event: CallEvent
     estimator: Call
     data: Value
     data_node: ast.expr | None
@@ -54,8 +54,8 @@ def fits(program: Program) -> tuple[Fit, ...]:
     found = []
     for event in program.methods_of("fit", "fit_transform"):
         call = event.call
-        made = resolved(call.receiver) if call is not None and call.receiver is not None else None
-        if call is None or not isinstance(made, Call):
+        made = resolved(call.receiver)
+        if not isinstance(made, Call):
             continue
         kind = estimator_kind(made)
         data = call.argument("X", 0)

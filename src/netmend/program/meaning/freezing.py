@@ -64,7 +64,7 @@ def _in_whole_loop(event: Event) -> bool:
 
 def owner_of_parameter(value: Value | None) -> Value | None:
     """The model for an element of `model.parameters()` or the second part of one of `model.named_parameters()`."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     wanted = "parameters"
     if isinstance(value, Item) and constant(value.key) == 1:
         value, wanted = resolved(value.base), "named_parameters"

@@ -43,7 +43,7 @@ def _each(model: Value) -> list[Value]:
 def _by_name(event: Event) -> tuple[Call, ...]:
     """`for name, p in model.named_parameters(): if "head" not in name: p.requires_grad = False`."""
     parameter, flag = _switched(event)
-    item = resolved(parameter) if parameter is not None else None
+    item = resolved(parameter)
     model = owner_of_parameter(item)
     if model is None or flag is None or not isinstance(item, Item):
         return ()

@@ -89,7 +89,7 @@ _COUNTING = LAYOUT | {"mean", "sum", "count_nonzero"}
 def compared(value: Value | None) -> ast.AST | None:
     """The comparison of an accuracy: `(out.argmax(1) == y).float().mean()`, also `1 - accuracy`; None for anything else."""
     for _ in range(20):
-        value = resolved(value) if value is not None else None
+        value = resolved(value)
         op = operation(value)
         if isinstance(value, Operation):
             if value.operator in ("==", "!=") and any(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from netmend.library.layers import LINEAR, RECURRENT, named
-from netmend.program.engine.history import Body, Event, Guard
+from netmend.program.engine.history import Body, CallEvent, Event, Guard
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -252,11 +252,11 @@ def layers_of(value: Value) -> Iterator[Value]:
                 waiting.extend(current.args)
 
 
-def lost(event: Event) -> list[Value]:
+def lost(event: CallEvent) -> list[Value]:
     """The loss that a backward call starts from: `loss.backward()`, `scaler.scale(loss).backward()`, `accelerator.backward(loss)`."""
     call = event.call
-    if call is None or call.receiver is None:
-        return [call.args[0]] if call is not None and call.args else []
+    if call.receiver is None:
+        return list(call.args[:1])
     receiver = resolved(call.receiver)
     if call.args and is_launcher(receiver):
         return [call.args[0]]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.library.operations import COPIES, DEVICES, FLOATS
-from netmend.program.engine.history import Event
+from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Either, Item, Value, options, resolved
 from netmend.program.meaning.losses import LossUse, loss_kind, loss_use
@@ -27,15 +27,13 @@ def loss_uses(program: Program) -> tuple[LossUse, ...]:
     return tuple(use for event in program.calls if (use := _use(event)) is not None)
 
 
-def _use(event: Event) -> LossUse | None:
+def _use(event: CallEvent) -> LossUse | None:
     call = event.call
-    if call is None:
-        return None
     function = resolved(call.function)
     if isinstance(function, Item):
         function = _chosen(function)
     if not isinstance(function, Either):
-        return loss_use(event, call)
+        return loss_use(event)
     kinds = {loss_kind(option) for option in function.options}
     if len(kinds) != 1 or "" in kinds or len(call.args) + len(call.keywords) < 2:
         return None

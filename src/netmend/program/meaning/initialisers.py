@@ -21,7 +21,7 @@ _IN_PLACE = frozenset(("normal_", "uniform_", "fill_", "zero_"))
 
 def set_by_function(value: Value | None) -> Kinds:
     """The layers that a function given to `apply` starts anew."""
-    function = resolved(value) if value is not None else None
+    function = resolved(value)
     if not isinstance(function, Function) or isinstance(function.definition, ast.Lambda):
         return frozenset()
     names = [part.arg for part in function.definition.args.args]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.program.engine.history import Body, Event, Loop
+from netmend.program.engine.history import Body, CallEvent, Event, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Call,
@@ -87,15 +87,13 @@ def model_of(call: Call) -> Value | None:
 class Answers:
     """Answers of models, found in values whether the model's inside was followed or not."""
 
-    def __init__(self, program: Program, asked: list[Event]) -> None:
+    def __init__(self, program: Program, asked: list[CallEvent]) -> None:
         self.program = program
         self._losses = {id(use.call): use for use in loss_uses(program)}
         self._known: dict[int, Call] = {}
         # Of calls within one another, as in forward(), the outermost is the model that is asked.
         for event in sorted(asked, key=lambda event: -_depth(event)):
             call = event.call
-            if call is None:
-                continue
             inside = resolved(call)
             self._known[id(call)] = self._known[id(inside)] = call
             if isinstance(inside, Collection):  # several answers

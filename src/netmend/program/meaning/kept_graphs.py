@@ -68,9 +68,9 @@ def carriers(value: Value | None, depth: int = 12) -> Iterator[Value]:
 def is_made_with_graph(program: Program, value: Value) -> bool:
     """Is it the result of a loss or a model, computed with gradients on?"""
     event = call_events(program).get(id(value))
-    if event is None or event.call is None or grad_is_off(event):
+    if event is None or grad_is_off(event):
         return False
-    use = loss_use(event, event.call)
+    use = loss_use(event)
     if use is not None:
         return any(role(callee) == MODEL for callee in _called(use.prediction))
     return False
@@ -79,7 +79,7 @@ def is_made_with_graph(program: Program, value: Value) -> bool:
 def is_output_with_graph(program: Program, value: Value) -> bool:
     """Is it what a model gives, computed with gradients on?"""
     event = call_events(program).get(id(value))
-    if event is None or event.call is None or grad_is_off(event):
+    if event is None or grad_is_off(event):
         return False
     return event.call.result is None and not event.call.method and role(event.call.function) == MODEL
 
@@ -123,7 +123,7 @@ def feeds_backward(program: Program, value: Value) -> bool:
 
     for event in backward_calls(program):
         call = event.call
-        roots = (loss_of(event), *(call.args if call is not None else ()))
+        roots = (loss_of(event), *call.args)
         if any(depends_on(root, value) for root in roots):
             return True
     return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.program.engine.history import Event
+from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Name, Value, constant, resolved
 from netmend.program.meaning.keras_models import Chain, Head, chain, head, model_of
@@ -26,7 +26,7 @@ _LOSSES = {
 class Compiled:
     """One call of `compile` on a known model."""
 
-    event: Event
+    event: CallEvent
     call: Call
     model: Call
     layers: Chain | None
@@ -38,7 +38,7 @@ class Compiled:
     def metrics(self) -> tuple[str, ...]:
         """Names of metrics that are given as text."""
         given = self.call.keywords.get("metrics")
-        given = resolved(given) if given is not None else None
+        given = resolved(given)
         if isinstance(given, Collection):
             return tuple(str(item.value) for item in given.items if isinstance(item, Const))
         return ()
@@ -48,8 +48,8 @@ def compiles(program: Program) -> Iterator[Compiled]:
     """Every `compile` of a `Sequential` or `Model` that the file makes."""
     for event in program.methods_of("compile") if not is_test_code(program) else ():
         call = event.call
-        model = model_of(call.receiver) if call is not None else None
-        if call is None or model is None:
+        model = model_of(call.receiver)
+        if model is None:
             continue
         loss, from_logits = (
             loss_of(call.argument("loss", 1)) if not call.open or "loss" in call.keywords else ("", None)
@@ -60,7 +60,7 @@ def compiles(program: Program) -> Iterator[Compiled]:
 
 def loss_of(value: Value | None) -> tuple[str, bool | None]:
     """The kind of a loss and whether it takes raw scores."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if isinstance(value, Const) and isinstance(value.value, str):
         return _LOSSES.get(value.value.lower(), ""), False
     if isinstance(value, Name) and value.qualified.startswith(("keras.losses.", "keras.metrics.")):

@@ -34,7 +34,7 @@ def source(value: Value | None) -> Source:
     """Follow an array back to where it was loaded or split."""
     scaled = one_hot = reshaped = False
     for _ in range(40):
-        value = resolved(value) if value is not None else None
+        value = resolved(value)
         if isinstance(value, Item):
             found = _part(value)
             if found is not None:

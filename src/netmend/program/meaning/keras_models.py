@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from netmend.library.keras import ACTIVATION_LAYERS
 from netmend.program.engine.containers import container_layers
-from netmend.program.engine.history import Event
+from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Name, Value, constant, resolved
 from netmend.program.meaning.operations import operation
@@ -49,7 +49,7 @@ def kind(layer: Value) -> str:
 
 def model_of(value: Value | None) -> Call | None:
     """The `Sequential(...)` or `Model(...)` that a value is."""
-    made = resolved(value) if value is not None else None
+    made = resolved(value)
     return made if isinstance(made, Call) and made.qualified in (*SEQUENTIAL, *FUNCTIONAL) else None
 
 
@@ -67,7 +67,7 @@ def chain(program: Program, model: Call) -> Chain | None:
         rest = [layer for layer in layers[first:] if isinstance(layer, Call)]
         return Chain(tuple(rest), False) if rest else None
     outputs = model.argument("outputs", 1)
-    end = resolved(outputs) if outputs is not None else None
+    end = resolved(outputs)
     if isinstance(end, Collection):
         end = resolved(end.items[0]) if len(end.items) == 1 and not end.open else None
     backwards: list[Call] = []
@@ -138,10 +138,10 @@ def head(layers: Chain | None) -> Head | None:
     return None
 
 
-def fits(program: Program) -> Iterator[tuple[Event, Call, Call]]:
+def fits(program: Program) -> Iterator[tuple[CallEvent, Call, Call]]:
     """Every `fit` of a known model: the event, the call, the model."""
     for event in program.methods_of("fit") if not is_test_code(program) else ():
         call = event.call
-        model = model_of(call.receiver) if call is not None else None
-        if call is not None and model is not None:
+        model = model_of(call.receiver)
+        if model is not None:
             yield event, call, model

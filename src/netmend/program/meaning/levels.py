@@ -54,7 +54,7 @@ def level(program: Program, use: LossUse) -> float | None:
 
 
 def _number(value: Value | None, factor: float) -> float | None:
-    number = constant(resolved(value)) if value is not None else None
+    number = constant(resolved(value))
     return factor * number if isinstance(number, float | int) else None
 
 
@@ -63,7 +63,7 @@ def _filled_before(program: Program, value: Value, event: Event) -> Call | None:
     last = None
     for other in program.methods_of("fill_"):
         call = other.call
-        if call is None or call is value or call.receiver is None or other.order > event.order:
+        if call is value or call.receiver is None or other.order > event.order:
             continue
         if resolved(call.receiver) is value:
             last = call

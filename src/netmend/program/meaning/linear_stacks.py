@@ -29,7 +29,7 @@ def bends(known: Paths, first: Op, second: Op) -> bool:
     """Does something non-linear stand elsewhere on the same way, so that the network is meant to bend?"""
     before = first
     for _ in range(40):
-        found = operation(resolved(before.input)) if before.input is not None else None
+        found = operation(resolved(before.input))
         if found is None:
             break
         if found.name in _BENDING:
@@ -57,8 +57,7 @@ def _in_losses(program: Program) -> set[int]:
     for use in losses(program):
         found.update(id(resolved(part)) for part in walk(use.prediction))
     for event in backward_calls(program):
-        if event.call is not None:
-            found.update(id(resolved(part)) for part in walk(event.call.receiver))
+        found.update(id(resolved(part)) for part in walk(event.call.receiver))
     return found
 
 
@@ -78,15 +77,13 @@ def is_grown_stack(program: Program, container: Call) -> bool:
     )
     if holder is None or any(isinstance(node, ast.AugAssign) for node in ast.walk(holder)):
         return False
-    used = [event for event in program.calls if event.call is not None and _is_of(event.call, listed)]
-    return any(event.loops() for event in used) and all(
-        event.call is not None and event.call.method == "append" for event in used
-    )
+    used = [event for event in program.calls if _is_of(event.call, listed)]
+    return any(event.loops() for event in used) and all(event.call.method == "append" for event in used)
 
 
 def _is_of(call: Call, listed: Collection) -> bool:
     """A method of the list, or a call that gets the list itself."""
-    receiver = resolved(call.receiver) if call.receiver is not None else None
+    receiver = resolved(call.receiver)
     return receiver is listed or any(resolved(value) is listed for value in call.args)
 
 

@@ -41,7 +41,7 @@ class Fed:
 
 def loader_made(value: Value | None) -> Call | None:
     """The `DataLoader(…)` that a value is."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     return value if isinstance(value, Call) and value.qualified == LOADER_NAME else None
 
 
@@ -108,7 +108,7 @@ def _source(value: Value) -> Value:
 
 def dataset_of(loader: Call) -> Value | None:
     given = loader.argument("dataset", 0)
-    return resolved(given) if given is not None else None
+    return resolved(given)
 
 
 def image_set(dataset: Value | None) -> str:
@@ -151,7 +151,7 @@ def steps_of(transform: Value | None) -> tuple[Value, ...] | None:
     if transform_name(transform) != "Compose":
         return (transform,) if transform_name(transform) else None
     given = transform.argument("transforms", 0) if isinstance(transform, Call) else None
-    inner = resolved(given) if given is not None else None
+    inner = resolved(given)
     if not isinstance(inner, Collection) or inner.open:
         return None
     steps: list[Value] = []
@@ -169,7 +169,7 @@ def steps_of(transform: Value | None) -> tuple[Value, ...] | None:
 
 def transform_name(value: Value | None) -> str:
     """`ToTensor` for a transform of torchvision, else ""."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if isinstance(value, Call) and value.qualified.startswith("torchvision.transforms."):
         return value.qualified.rpartition(".")[2]
     return ""
@@ -235,7 +235,7 @@ def label_of(program: Program, dataset: Value | None) -> Value | None:
 
 def drawn(program: Program, value: Value | None) -> Value | None:
     """For a part of a batch, the expression in the dataset that it is drawn from."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if isinstance(value, Item) and isinstance(value.key, Const) and isinstance(value.key.value, int):
         element = resolved(value.base)
         loader = loader_made(element.iterable) if isinstance(element, Element) else None

@@ -104,7 +104,7 @@ def carried(loop: Loop) -> Iterator[Carried]:
     for event in loop.body.events():
         if event.kind == STORE and event.target is not None and event.target.name:
             base = event.target.base
-            owner = resolved(base) if base is not None else None
+            owner = resolved(base)
             if owner is None or isinstance(owner, Instance):
                 stores.setdefault((id(owner) if owner is not None else 0, event.target.name), []).append(
                     event

@@ -6,7 +6,19 @@ import ast
 import re
 from collections.abc import Iterator
 
-from netmend.program.engine.history import EXIT, RETURN, YIELD, Block, Body, Branch, Event, Loop, Part, always
+from netmend.program.engine.history import (
+    EXIT,
+    RETURN,
+    YIELD,
+    Block,
+    Body,
+    Branch,
+    CallEvent,
+    Event,
+    Loop,
+    Part,
+    always,
+)
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Element, Instance, Operation, Value, resolved
 from netmend.program.meaning.operations import walk
@@ -36,12 +48,8 @@ def is_seen_loop(program: Program, loop: Loop) -> bool:
     """Was a loop evaluated in full, with no call in it that may train unseen?"""
     if not program.entry_of(loop).complete:
         return False
-    opaque = [event for event in look_at(loop).opaque if role(_receiver(event)) != SCALER]
+    opaque = [event for event in look_at(loop).opaque if role(event.call.receiver) != SCALER]
     return not opaque and not any(event.kind == YIELD or _hands_over(event) for event in loop.events())
-
-
-def _receiver(event: Event) -> Value | None:
-    return event.call.receiver if event.call is not None else None
 
 
 def _hands_over(event: Event) -> bool:
@@ -58,7 +66,7 @@ def _hands_over(event: Event) -> bool:
 
 
 @once
-def call_events(program: Program) -> dict[int, Event]:
+def call_events(program: Program) -> dict[int, CallEvent]:
     """The event of each call's value, by `id`."""
     return {id(event.value): event for event in program.calls}
 
@@ -140,7 +148,7 @@ def bound_of(loop: Loop) -> Value | None:
     if isinstance(loop.node, ast.While):
         test = loop.test
         return test.operands[1] if isinstance(test, Operation) and _count(loop.node) is not None else None
-    value = resolved(loop.iterable) if loop.iterable is not None else None
+    value = resolved(loop.iterable)
     while isinstance(value, Call) and value.qualified.rpartition(".")[2] in _THROUGH and value.args:
         if value.qualified.rpartition(".")[2] == "trange":
             return value.args[0]
@@ -212,7 +220,7 @@ def made_in(program: Program, value: Value | None, loop: Loop) -> bool:
         return False
     if any(node is part for part in ast.walk(loop.node)) or _followed_in(program, value, loop):
         return True
-    if isinstance(resolved(value) if value is not None else None, Call):
+    if isinstance(resolved(value), Call):
         return False
     bodies = (part.function.definition for part in loop.body.parts() if isinstance(part, Body))
     return any(

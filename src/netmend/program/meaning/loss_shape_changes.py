@@ -43,7 +43,7 @@ def number(value: Value) -> Size:
 
 def given_size(value: Value | None) -> Shape | None:
     """`size=(n, 3)`, `size=n`; a name of unknown kind may be either."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if isinstance(value, Collection):
         return tuple(number(item) for item in value.items) if not value.open else None
     if isinstance(value, Const) and isinstance(value.value, int):

@@ -248,13 +248,13 @@ class LossShapes:
 
 
 def _is_generator(call: Call) -> bool:
-    made = resolved(call.receiver) if call.receiver is not None else None
+    made = resolved(call.receiver)
     return isinstance(made, Call) and made.qualified.startswith("numpy.random.")
 
 
 def _changed_in_place(program: Program) -> frozenset[int]:
     """The `id`s of arrays that get another shape after they were made: `a.resize((n, 1))`, `a.shape = n, 1`."""
-    owners = [event.call.receiver for event in program.methods_of(*_IN_PLACE) if event.call is not None]
+    owners = [event.call.receiver for event in program.methods_of(*_IN_PLACE)]
     owners += [
         event.target.base
         for event in program.events

@@ -49,7 +49,7 @@ def is_negated(value: Value) -> bool:
 def adds_losses(program: Program, value: Value, depth: int = 12) -> bool | None:
     """Is a value a sum or mean of losses that are never negative? None for zeros that a sum starts with."""
     event = call_events(program).get(id(value))
-    use = loss_use(event, event.call) if event is not None and event.call is not None else None
+    use = loss_use(event) if event is not None else None
     if use is not None:
         return use.kind in _NEVER_NEGATIVE
     value = resolved(value)

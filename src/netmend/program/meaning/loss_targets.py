@@ -43,7 +43,7 @@ class ClassIds:
 def class_ids(program: Program, value: Value | None) -> ClassIds | None:
     """Proof that a target holds class ids, whatever its type by now; None without one."""
     for _ in range(40):
-        value = resolved(value) if value is not None else None
+        value = resolved(value)
         if isinstance(value, Either):
             found = [class_ids(program, option) for option in value.options]
             return found[0] if all(ids is not None and ids == found[0] for ids in found) else None
@@ -124,7 +124,7 @@ def _drawn(call: Call) -> ClassIds | None:
     if call.qualified in ("torch.randint", "numpy.random.randint"):
         pass
     elif call.method == "integers":
-        made = resolved(call.receiver) if call.receiver is not None else None
+        made = resolved(call.receiver)
         if not isinstance(made, Call) or not made.qualified.startswith("numpy.random."):
             return None
     else:
@@ -155,7 +155,7 @@ def one_hot(program: Program, value: Value | None) -> tuple[Call, bool] | None:
     """The `one_hot` call that a target comes from, and whether it still holds whole numbers."""
     whole = True
     for _ in range(20):
-        value = resolved(value) if value is not None else None
+        value = resolved(value)
         if isinstance(value, Item):
             part = part_of_batch(program, value)
             value = value.base if part is None else part.value
@@ -176,7 +176,7 @@ def one_hot(program: Program, value: Value | None) -> tuple[Call, bool] | None:
 def is_real(program: Program, value: Value | None) -> bool:
     """Proven to hold real numbers (float), by its last change of type or by how it was made."""
     for _ in range(30):
-        value = resolved(value) if value is not None else None
+        value = resolved(value)
         if isinstance(value, Item):
             part = part_of_batch(program, value)
             value = value.base if part is None else part.value

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.library.losses import LOSSES, PAIRS
-from netmend.program.engine.history import Event
+from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
 
@@ -24,7 +24,7 @@ class LossUse:
     """One computation of a loss. `made` is the `nn.CrossEntropyLoss(...)` behind it, if it was an object."""
 
     kind: str
-    event: Event
+    event: CallEvent
     call: Call
     prediction: Value | None
     target: Value | None
@@ -43,15 +43,13 @@ class LossUse:
 def losses(program: Program) -> Iterator[LossUse]:
     """Every loss that is computed, in order."""
     for event in program.calls:
-        call = event.call
-        if call is None:
-            continue
-        use = loss_use(event, call)
+        use = loss_use(event)
         if use is not None:
             yield use
 
 
-def loss_use(event: Event, call: Call) -> LossUse | None:
+def loss_use(event: CallEvent) -> LossUse | None:
+    call = event.call
     made = resolved(call.function)
     if isinstance(made, Call):
         kind = loss_kind(made)

@@ -90,7 +90,7 @@ def _source(op: Op, through: frozenset[str]) -> Op | None:
     """The nearest operation before that is none of these."""
     value = op.input
     for _ in range(30):
-        before = operation(resolved(value)) if value is not None else None
+        before = operation(resolved(value))
         if before is None or before.name not in through:
             return before
         value = before.input
@@ -137,7 +137,7 @@ def _convolution(op: Op, given: Shape | None) -> Iterator[Misfit]:
         return
     wanted, channels = width(op, "in_channels", 0), given.at(axes + 1)
     if wanted is not None and channels is not None and wanted != channels:
-        before = operation(resolved(op.input)) if op.input is not None else None
+        before = operation(resolved(op.input))
         yield Misfit(
             WIDTH, op,
             f"{title} expects {wanted} channels, but {channels} reach it.",

@@ -37,7 +37,7 @@ def moves(program: Program) -> list[tuple[Event, Value, Value | None]]:
     found: list[tuple[Event, Value, Value | None]] = []
     for event in program.methods_of("to", "cuda"):
         call = event.call
-        if call is None or call.receiver is None or role(call.receiver) != MODEL:
+        if call.receiver is None or role(call.receiver) != MODEL:
             continue
         device = call.argument("device", 0) if call.method == "to" else None
         if call.method == "cuda" or (device is not None and may_be_gpu(device)):

@@ -6,7 +6,7 @@ import ast
 import re
 
 from netmend.program.engine.containers import container_layers
-from netmend.program.engine.history import Event, Guard, Loop
+from netmend.program.engine.history import CallEvent, Event, Guard, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Call,
@@ -126,29 +126,23 @@ def _any(parts: list[Value], depth: int, *, is_open: bool) -> bool | None:
 
 
 @once
-def switches(program: Program) -> tuple[Event, ...]:
+def switches(program: Program) -> tuple[CallEvent, ...]:
     """`model.train()`, `model.eval()`, of anything that may be a model."""
     return tuple(
-        event for event in program.methods_of("train", "eval") if role(_receiver(event)) in (MODEL, "")
+        event for event in program.methods_of("train", "eval") if role(event.call.receiver) in (MODEL, "")
     )
 
 
-def _receiver(event: Event) -> Value | None:
-    return event.call.receiver if event.call is not None else None
-
-
-def is_eval(event: Event) -> bool:
+def is_eval(event: CallEvent) -> bool:
     """`model.eval()` or `model.train(False)`."""
     call = event.call
-    if call is None:
-        return False
     mode = call.argument("mode", 0)
     return call.method == "eval" or (call.method == "train" and isinstance(mode, Const) and not mode.value)
 
 
-def may_switch(event: Event, model: Value) -> bool:
+def may_switch(event: CallEvent, model: Value) -> bool:
     """Could the event switch this model? Not, if it is sure that it switches another one."""
-    receiver = _receiver(event)
+    receiver = event.call.receiver
     if receiver is None:
         return False
     receiver, model = unwrapped(receiver), unwrapped(model)

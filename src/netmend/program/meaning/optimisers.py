@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.library.optimisers import ARGUMENTS
-from netmend.program.engine.history import Event
+from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Collection, Value, resolved
 from netmend.program.meaning.models import bare
@@ -27,7 +27,7 @@ class Made:
     """One optimiser of `torch.optim` where it is made."""
 
     kind: str  # "Adam"
-    event: Event
+    event: CallEvent
     call: Call
 
     def options(self, name: str) -> Iterator[Value]:
@@ -37,7 +37,7 @@ class Made:
         if given is not None:
             yield given
         groups = self.call.argument("params", 0)
-        groups = resolved(groups) if groups is not None else None
+        groups = resolved(groups)
         if isinstance(groups, Collection) and groups.kind == "list":
             for group in groups.items:
                 group = resolved(group)
@@ -57,13 +57,13 @@ def made_optimisers(program: Program) -> tuple[Made, ...]:
     found = []
     for event in program.calls:
         call = event.call
-        if call is not None and call.qualified.startswith("torch.optim.") and role(call) == OPTIMISER:
+        if call.qualified.startswith("torch.optim.") and role(call) == OPTIMISER:
             found.append(Made(call.qualified.rpartition(".")[2], event, call))
     return tuple(found)
 
 
 @once
-def steps(program: Program) -> tuple[tuple[Event, Value], ...]:
+def steps(program: Program) -> tuple[tuple[CallEvent, Value], ...]:
     """Every step of an optimiser with the optimiser."""
     found = []
     for event in program.methods_of("step"):
@@ -85,12 +85,12 @@ def is_stepped(program: Program, optimiser: Value, after: int = 0) -> bool:
     )  # Lightning steps what it is given
 
 
-def handed_on(program: Program, optimiser: Call) -> list[Event]:
+def handed_on(program: Program, optimiser: Call) -> list[CallEvent]:
     """Calls that get the optimiser and may change it: anything but a gradient scaler and schedules that only lower the rate."""
     found = []
     for event in calls_given(program, optimiser):
         call = event.call
-        if call is None or role(call.receiver) == SCALER:
+        if role(call.receiver) == SCALER:
             continue
         if call.qualified.rpartition(".")[2] not in FALLING_SCHEDULES and call.result is None:
             found.append(event)

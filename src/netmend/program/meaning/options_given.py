@@ -11,7 +11,7 @@ _PARSERS = ("parse_args", "parse_known_args")
 
 def number(program: Program, value: Value | None) -> float | None:
     """A number that is written in the program, or the default of an `argparse` option."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if isinstance(value, Attribute):
         option = _option(program, value)
         value = option.keywords.get("default") if option is not None else None
@@ -21,7 +21,7 @@ def number(program: Program, value: Value | None) -> float | None:
 
 def description(program: Program, value: Value | None) -> str:
     """The help text of an `argparse` option, lower case."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     option = _option(program, value) if isinstance(value, Attribute) else None
     text = constant(option.keywords.get("help")) if option is not None else ""
     return text.lower() if isinstance(text, str) else ""
@@ -53,7 +53,7 @@ def _options(program: Program) -> dict[tuple[int, str], Call]:
     found: dict[tuple[int, str], Call] = {}
     for event in program.methods_of("add_argument"):
         call = event.call
-        if call is None or call.receiver is None:
+        if call.receiver is None:
             continue
         names = [constant(argument) for argument in call.args]
         long = [name for name in names if isinstance(name, str) and name.startswith("--")]

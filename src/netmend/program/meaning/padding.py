@@ -43,12 +43,12 @@ def _collated(program: Program, item: Item) -> Value | None:
     element, place = resolved(item.base), constant(item.key)
     loader = loader_made(element.iterable) if isinstance(element, Element) else None
     given = loader.keywords.get("collate_fn") if loader is not None else None
-    function = resolved(given) if given is not None else None
+    function = resolved(given)
     if not isinstance(function, Function) or not isinstance(place, int):
         return None
     for entry in program.entries:
         if entry.function is not None and entry.function.definition is function.definition:
-            result = resolved(entry.result) if entry.result is not None else None
+            result = resolved(entry.result)
             if isinstance(result, Collection) and result.kind == "tuple" and not result.open:
                 return result.items[place] if 0 <= place < len(result.items) else None
     return None
@@ -85,7 +85,7 @@ def filled_rows(program: Program, value: Value | None) -> bool:
 
 def _is_beginning(key: Value | None) -> bool:
     """`[i, :n]` where n is no constant."""
-    key = resolved(key) if key is not None else None
+    key = resolved(key)
     if not isinstance(key, Collection) or len(key.items) != 2:
         return False
     part = resolved(key.items[1])

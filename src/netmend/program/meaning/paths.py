@@ -68,8 +68,6 @@ def paths(program: Program) -> Paths:
     called: set[int] = set()
     for event in program.calls:
         call = event.call
-        if call is None:
-            continue
         called.add(id(resolved(call.function)))
         if call.qualified == "torch.nn.Sequential":
             made.append(call)
@@ -134,7 +132,7 @@ def previous(op: Op, through: frozenset[str] = UNCHANGED) -> Op | None:
     """The operation that feeds another, seen through those that change nothing of interest; None where it cannot be told."""
     value = op.input
     for _ in range(60):
-        before = operation(resolved(value)) if value is not None else None
+        before = operation(resolved(value))
         if before is None or before.name not in through:
             return before
         value = before.input

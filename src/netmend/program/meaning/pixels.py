@@ -31,7 +31,7 @@ _STACKS = frozenset(("numpy.stack", "torch.stack", "numpy.concatenate", "torch.c
 
 def is_bytes(value: Value | None) -> bool:
     """Is a value proven to be of type uint8?"""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if isinstance(value, Either):
         return all(is_bytes(option) for option in value.options)
     if isinstance(value, Attribute):

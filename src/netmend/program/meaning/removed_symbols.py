@@ -188,13 +188,13 @@ def _methods(program: Program) -> Iterator[Use]:
     if not _METHOD_CALL.search(program.text):
         return
     for event in program.methods_of(*_METHODS):
-        receiver = event.call.receiver if event.call is not None else None
-        made = resolved(receiver) if receiver is not None else None
+        receiver = event.call.receiver
+        made = resolved(receiver)
         if getattr(made, "qualified", "") in ("keras.Sequential", "keras.Model", "keras.models.Sequential", "keras.models.Model"):  # fmt: skip
             symbol = _METHODS[getattr(event.value, "method", "")]
             yield Use(event.node, symbol, symbol.short)
     for event in program.methods_of(*_TENSOR_METHODS):
-        receiver = event.call.receiver if event.call is not None else None
+        receiver = event.call.receiver
         if receiver is not None and not isinstance(resolved(receiver), Instance | Name):
             symbol = _TENSOR_METHODS[getattr(event.value, "method", "")]
             if symbol.method or is_tensor(receiver):

@@ -122,7 +122,7 @@ def same(one: Value | None, other: Value | None) -> bool:
 
 def optimised(optimiser: Value | None) -> tuple[Value, ...] | None:
     """The models whose `parameters()` an optimiser was given; None when that cannot be told."""
-    made = resolved(optimiser) if optimiser is not None else None
+    made = resolved(optimiser)
     if not isinstance(made, Call) or _made(made.qualified) != OPTIMISER:
         return None
     given = made.argument("params", 0)

@@ -50,7 +50,7 @@ def made_shape(call: Call) -> Shape | None:
 
 
 def _of(value: Value | None) -> Shape | None:
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if not isinstance(value, Collection) or value.open or value.kind == "dict":
         return None
     return _listed(tuple(value.items))
@@ -103,7 +103,7 @@ def _tensors(data: Call) -> tuple[Value | Shape, ...] | None:
 
 def _transformed(shape: tuple[int, int, int], transform: Value | None) -> tuple[int | None, ...] | None:
     """A picture's shape behind its transforms; None unless each of them is known and one makes a tensor."""
-    made = resolved(transform) if transform is not None else None
+    made = resolved(transform)
     if not isinstance(made, Call) or not made.qualified.startswith("torchvision.transforms."):
         return None
     steps: list[Value] = [made]

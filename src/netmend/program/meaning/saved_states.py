@@ -41,7 +41,6 @@ def model_of_state(program: Program, state: Value | None, before: int) -> Value 
         event.call
         for event in program.calls_of("torch.save")
         if event.order < before
-        and event.call is not None
         and len(event.call.args) >= 2
         and _same_file(event.call.args[1], state.args[0])
     ]
@@ -58,7 +57,7 @@ def model_of_state(program: Program, state: Value | None, before: int) -> Value 
 
 def unfiltered(state: Value | None) -> Value | None:
     """The state behind `{name: value for name, value in state.items() if …}`; names that are changed stay unknown."""
-    state = resolved(state) if state is not None else None
+    state = resolved(state)
     if not isinstance(state, Collection) or state.kind != "dict" or not state.repeated:
         return state
     keys = [resolved(key) for key in state.keys or () if key is not None]
@@ -84,7 +83,7 @@ def _same_file(one: Value, other: Value) -> bool:
 
 def state_names(model: Value | None) -> set[str] | None:
     """The names under which a model's layers with weights stand in its state; None when not all are known."""
-    model = resolved(model) if model is not None else None
+    model = resolved(model)
     prefix = ""
     if isinstance(model, Attribute) and model.name == "module" and _is_wrapped(resolved(model.base)):
         model = resolved(model.base)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.program.engine.history import Event, Loop
+from netmend.program.engine.history import CallEvent, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Param, Value, resolved
 from netmend.program.meaning.remember import once
@@ -33,7 +33,7 @@ _PLAIN_NAME = re.compile(r"^(lr_?)?scheduler$")
 class ScheduleStep:
     """One `scheduler.step()`."""
 
-    event: Event
+    event: CallEvent
     made: Call | None  # `StepLR(...)`, where it is known
     kind: str  # "StepLR"; "" when only its name tells what it is
 
@@ -60,7 +60,7 @@ def schedule_steps(program: Program) -> tuple[ScheduleStep, ...]:
 
 def _found(program: Program) -> Iterator[ScheduleStep]:
     for event in program.methods_of("step"):
-        if event.call is None or event.call.receiver is None or not is_schedule(event):
+        if event.call.receiver is None or not is_schedule(event):
             continue
         made = resolved(event.call.receiver)
         if isinstance(made, Call) and not made.open:
@@ -71,6 +71,6 @@ def _found(program: Program) -> Iterator[ScheduleStep]:
             yield ScheduleStep(event, None, "")
 
 
-def steps_in(loop: Loop, schedule: ScheduleStep) -> list[Event]:
+def steps_in(loop: Loop, schedule: ScheduleStep) -> list[CallEvent]:
     """The steps of the schedule's optimiser in a loop, at any depth."""
     return [event for event in loop.events() if is_step(event) and schedule.drives(stepped(event))]

@@ -35,7 +35,7 @@ def _option_defaults(program: Program) -> dict[tuple[int, str], Any]:
     defaults: dict[tuple[int, str], Any] = {}
     for event in program.methods_of("add_argument"):
         call = event.call
-        if call is None or call.receiver is None or "default" not in call.keywords:
+        if call.receiver is None or "default" not in call.keywords:
             continue
         names = [constant(name) for name in call.args]
         destination = constant(call.keywords.get("dest")) or _destination(names)

@@ -196,6 +196,6 @@ def shapes(program: Program) -> Shapes:
     """The shapes of a program's values; of those that are changed in place nothing is known."""
     found = Shapes()
     for event in program.methods_of("unsqueeze_", "squeeze_", "t_", "transpose_", "resize_", "swapaxes_"):
-        if event.call is not None and event.call.receiver is not None:
+        if event.call.receiver is not None:
             found.forget(event.call.receiver)
     return found

@@ -63,7 +63,7 @@ def setting(value: Value | None, default: object) -> object:
 
 
 def whole_number(value: Value | None) -> int | None:
-    found = constant(resolved(value)) if value is not None else None
+    found = constant(resolved(value))
     return found if isinstance(found, int) and not isinstance(found, bool) else None
 
 

@@ -85,7 +85,7 @@ def scaled_from(value: Value) -> Value | None:
         and value.method in ("fit_transform", "transform", "inverse_transform")
         and value.args
     ):
-        made = resolved(value.receiver) if value.receiver is not None else None
+        made = resolved(value.receiver)
         if isinstance(made, Call) and made.method == "fit" and made.receiver is not None:
             made = resolved(made.receiver)  # `StandardScaler().fit(X)` gives the scaler back
         if (

@@ -58,7 +58,7 @@ def _makes_an_object(value: Value) -> bool:
 
 def loader_part(value: Value | None) -> tuple[Value, object] | None:
     """`(loader, 0)` for the `x` of `for x, y in loader`; the loader must be one by its making or its name."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if (
         not isinstance(value, Item)
         or not isinstance(value.key, Const)

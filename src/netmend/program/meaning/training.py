@@ -5,8 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
-from netmend.program.engine.history import EXIT, RETURN, STORE, Block, Body, Branch, Event, Guard, Loop, Part
+from netmend.program.engine.history import (
+    EXIT,
+    RETURN,
+    STORE,
+    Block,
+    Body,
+    Branch,
+    CallEvent,
+    Event,
+    Guard,
+    Loop,
+    Part,
+)
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -39,12 +52,12 @@ class Round:
     """What one pass through the innermost loop around a `backward` does. Events are in order."""
 
     loop: Loop
-    backward: tuple[Event, ...]
-    step: tuple[Event, ...]  # of optimisers (also through a scaler)
+    backward: tuple[CallEvent, ...]
+    step: tuple[CallEvent, ...]  # of optimisers (also through a scaler)
     zero: tuple[Event, ...]  # gradients cleared, in whatever way
-    clip: tuple[Event, ...]
-    schedule: tuple[Event, ...]
-    opaque: tuple[Event, ...]  # calls that may do any of these unseen
+    clip: tuple[CallEvent, ...]
+    schedule: tuple[CallEvent, ...]
+    opaque: tuple[CallEvent, ...]  # calls that may do any of these unseen
 
 
 def rounds(program: Program) -> Iterator[Round]:
@@ -79,11 +92,11 @@ def look_at(loop: Loop) -> Round:
     return Round(loop, tuple(backward), tuple(step), tuple(zero), tuple(clip), tuple(schedule), tuple(opaque))
 
 
-def backward_calls(program: Program) -> list[Event]:
+def backward_calls(program: Program) -> list[CallEvent]:
     return [event for event in program.methods_of("backward") if is_backward(event)]
 
 
-def is_backward(event: Event) -> bool:
+def is_backward(event: Event) -> TypeGuard[CallEvent]:
     call = event.call
     return call is not None and (
         (call.method == "backward" and not isinstance(call.receiver, Name))
@@ -102,7 +115,7 @@ def is_launcher(value: Value | None) -> bool:
     return bool(_LAUNCHER.search(getattr(value, "name", "") or getattr(value, "qualified", "")))
 
 
-def is_step(event: Event) -> bool:
+def is_step(event: Event) -> TypeGuard[CallEvent]:
     """`optimizer.step()`, `scaler.step(optimizer)`."""
     call = event.call
     if call is None or call.method not in ("step", "optimizer_step"):
@@ -136,19 +149,19 @@ def _is_grad(value: Value | None) -> bool:
     return False
 
 
-def is_clip(event: Event) -> bool:
+def is_clip(event: Event) -> TypeGuard[CallEvent]:
     call = event.call
     return call is not None and (
         call.qualified in _CLIPS or call.method in ("clip_grad_norm_", "clip_grad_value_")
     )
 
 
-def is_schedule(event: Event) -> bool:
+def is_schedule(event: Event) -> TypeGuard[CallEvent]:
     call = event.call
     return call is not None and call.method == "step" and role(call.receiver) == SCHEDULER
 
 
-def is_opaque(event: Event) -> bool:
+def is_opaque(event: Event) -> TypeGuard[CallEvent]:
     """A call whose inside is not seen and which could train: it was given an optimiser or a model, or is one's own method."""
     call = event.call
     if call is None or call.result is not None:

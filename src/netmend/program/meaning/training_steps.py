@@ -62,9 +62,9 @@ def _holds_gradient(value: Value | None) -> bool:
 def scaler_of(backward: Event) -> Value | None:
     """The scaler of `scaler.scale(loss).backward()`."""
     loss = backward.call.receiver if backward.call is not None else None
-    loss = resolved(loss) if loss is not None else None
+    loss = resolved(loss)
     if isinstance(loss, Call) and loss.method == "scale" and role(loss.receiver) == SCALER:
-        return resolved(loss.receiver) if loss.receiver is not None else None
+        return resolved(loss.receiver)
     return None
 
 
@@ -100,7 +100,7 @@ def loss_of(backward: Event) -> Value | None:
         or isinstance(resolved(call.receiver or Const(None)), Instance)
     ):
         return call.args[0] if call.args else None  # accelerator.backward(loss)
-    loss = resolved(call.receiver) if call.receiver is not None else None
+    loss = resolved(call.receiver)
     if isinstance(loss, Call) and loss.method == "scale" and loss.args:
         return resolved(loss.args[0])
     return loss

@@ -94,7 +94,7 @@ def _registered(program: Program, instance: Instance, cls: Class) -> set[int]:
             if call is not None and (
                 call.qualified in _CONTAINERS or call.method in ("append", "extend", "insert")
             ):
-                receiver = resolved(call.receiver) if call.receiver is not None else None
+                receiver = resolved(call.receiver)
                 if call.qualified in _CONTAINERS or isinstance(receiver, Call):
                     found.update(_inside(call.args))
     return found

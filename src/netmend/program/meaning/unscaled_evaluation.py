@@ -32,7 +32,7 @@ def evaluated_raw(program: Program) -> Iterator[tuple[Event, Value]]:
         return
     for event in program.calls:
         call = event.call
-        if call is None or not call.args or id(bare(call.function)) not in models or not grad_is_off(event):
+        if not call.args or id(bare(call.function)) not in models or not grad_is_off(event):
             continue
         found = [key for key in map(_key, _as_it_was(call.args[0])) if key in scaled]
         if found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netmend.program.engine.history import Event
+from netmend.program.engine.history import CallEvent, Event
 from netmend.program.engine.joined import WRAPPERS
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Element, Operation, Value, resolved
@@ -11,12 +11,10 @@ from netmend.program.meaning.remember import once
 
 
 @once
-def _given(program: Program) -> dict[int, list[Event]]:
-    found: dict[int, list[Event]] = {}
+def _given(program: Program) -> dict[int, list[CallEvent]]:
+    found: dict[int, list[CallEvent]] = {}
     for event in program.calls:
         call = event.call
-        if call is None:
-            continue
         for argument in (*call.args, *call.keywords.values()):
             for value in _inside(argument):
                 found.setdefault(id(value), []).append(event)
@@ -35,7 +33,7 @@ def _inside(argument: Value) -> list[Value]:
     return [value]
 
 
-def calls_given(program: Program, value: Value) -> list[Event]:
+def calls_given(program: Program, value: Value) -> list[CallEvent]:
     """Calls that a value is handed to as an argument, in order."""
     return _given(program).get(id(resolved(value)), [])
 
@@ -45,26 +43,21 @@ def contents(program: Program, collection: Collection) -> list[Value]:
     added = []
     for event in program.methods_of("extend"):
         call = event.call
-        if (
-            call is not None
-            and call.args
-            and call.receiver is not None
-            and resolved(call.receiver) is collection
-        ):
+        if call.args and call.receiver is not None and resolved(call.receiver) is collection:
             inner = resolved(call.args[0])
             if not isinstance(inner, Collection):
                 added.append(inner)
     return [*collection.items, *added]
 
 
-def operations(program: Program, *names: str) -> list[tuple[Op, Event]]:
+def operations(program: Program, *names: str) -> list[tuple[Op, CallEvent]]:
     """The tensor operations of some names, each with its event."""
     return [found for name in names for found in _by_name(program).get(name, ())]
 
 
 @once
-def _by_name(program: Program) -> dict[str, list[tuple[Op, Event]]]:
-    found: dict[str, list[tuple[Op, Event]]] = {}
+def _by_name(program: Program) -> dict[str, list[tuple[Op, CallEvent]]]:
+    found: dict[str, list[tuple[Op, CallEvent]]] = {}
     for event in program.calls:
         op = operation(event.value)
         if op is not None:

@@ -81,7 +81,7 @@ def escapes(program: Program, wanted: Value, known: tuple[str, ...] = ()) -> boo
     """May code that is not seen get hold of an object? `known` are prefixes of library names that do it no harm."""
     for event in program.calls:
         call = event.call
-        if call is None or call.result is not None:
+        if call.result is not None:
             continue
         callee = resolved(call.function)
         if isinstance(callee, Class) and callee.method("__init__") is not None:

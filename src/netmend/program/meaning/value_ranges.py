@@ -21,7 +21,7 @@ _BOUNDED: dict[str, Range] = {
 
 def range_of(program: Program, value: Value | None, depth: int = 0) -> Range | None:
     """The lowest and highest value that come up, if the text tells; dependent terms may make it a little too wide."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if depth > 40 or value is None:
         return None
     if isinstance(value, Const):
@@ -42,7 +42,7 @@ def range_of(program: Program, value: Value | None, depth: int = 0) -> Range | N
 def is_centred(program: Program, value: Value | None) -> bool:
     """`(y - y.mean()) / y.std()`: values on both sides of zero, whatever y is."""
     for _ in range(10):
-        value = resolved(value) if value is not None else None
+        value = resolved(value)
         if isinstance(value, Item):
             part = part_of_batch(program, value)
             value = value.base if part is None else part.value
