@@ -7,7 +7,7 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass
+from dataclasses import Field, FrozenInstanceError, dataclass, field, fields, is_dataclass
 from functools import cached_property
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from netmend.vocabulary import Trace
 
 Unit = TypeVar("Unit")
+Value = TypeVar("Value")
 
 
 BASES = (
@@ -26,26 +27,26 @@ BASES = (
 )
 
 
-def threshold(value: Any, basis: str, origin: str) -> Any:
+def threshold(value: Value, basis: str, origin: str) -> Value:
     """A field of a unit that decides something: its value, on what basis it was chosen, and from where."""
     if basis not in BASES:
         raise ValueError(f"basis must be one of {', '.join(BASES)}, got {basis!r}")
     return field(default=value, metadata={"basis": basis, "origin": origin})
 
 
-def calibrated(value: Any, origin: str) -> Any:
+def calibrated(value: Value, origin: str) -> Value:
     return threshold(value, "calibrated", origin)
 
 
-def exact(value: Any, origin: str) -> Any:
+def exact(value: Value, origin: str) -> Value:
     return threshold(value, "exact", origin)
 
 
-def published(value: Any, origin: str) -> Any:
+def published(value: Value, origin: str) -> Value:
     return threshold(value, "published", origin)
 
 
-def convention(value: Any, origin: str) -> Any:
+def convention(value: Value, origin: str) -> Value:
     return threshold(value, "convention", origin)
 
 
@@ -80,6 +81,8 @@ def record(unit: type[Any]) -> type[Any]:
     """Make a class of thresholds a frozen dataclass without what `dataclass` compiles for each: hundreds are loaded to judge a run."""
     if is_dataclass(unit):
         return unit
+    thresholds = {name: type(value.default) for name, value in vars(unit).items() if isinstance(value, Field)}
+    unit.__annotations__ = thresholds | inspect.get_annotations(unit)
     made: Any = dataclass(init=False, repr=False, eq=False)(unit)
     made.__init__, made.__setattr__, made.__delattr__ = _choose, _refuse, _refuse
     return made  # type: ignore[no-any-return]

@@ -20,8 +20,8 @@ class StepBeforeBackward(Detector, code="D203"):
     Usual cause: step() and backward() in the wrong order.
     """
 
-    least_steps: int = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
-    share_limit: float = convention(0.5, "most steps: single ones may be somebody's own schedule")
+    least_steps = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
+    share_limit = convention(0.5, "most steps: single ones may be somebody's own schedule")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         usual = stepping(trace)
@@ -130,8 +130,8 @@ class GradientsClearedBetweenBatches(Detector, code="D207"):
     Usual cause: gradient accumulation with zero_grad() at the top of the loop over batches instead of after the step.
     """
 
-    least_steps: int = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
-    share_limit: float = convention(
+    least_steps = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
+    share_limit = convention(
         0.8, "nearly all steps: where single steps are skipped on a condition, most are not"
     )
 
@@ -243,8 +243,8 @@ class AccumulationNotAveraged(Detector, code="D208"):
     Usual cause: gradient accumulation without dividing the loss by the number of batches.
     """
 
-    least_steps: int = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
-    least_batches: int = exact(2, "with one batch per step there is nothing to average")
+    least_steps = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
+    least_batches = exact(2, "with one batch per step there is nothing to average")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         means: dict[Site | None, LossFact] = {

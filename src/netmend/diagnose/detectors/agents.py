@@ -30,10 +30,10 @@ class LearningNeverStarts(Detector, code="D719", needs_end=True):
     a replay buffer smaller than the batch that is waited for, a training frequency larger than the run.
     """
 
-    late_limit: float = published(
+    late_limit = published(
         0.6, "share of the run before the first update; µPRL draws its mutants from 0.5 % to 50 %"
     )
-    least_steps: int = convention(200, "environment steps without an update that say something")
+    least_steps = convention(200, "environment steps without an update that say something")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         found = agents(trace)
@@ -92,12 +92,12 @@ class ActionsCollapse(Detector, code="D722"):
     coefficient below zero, no exploration, advantages with the wrong sign.
     """
 
-    share_limit: float = calibrated(
+    share_limit = calibrated(
         0.985, "of the commonest action in the last stretches; random actions of 5 % keep it below 0.975"
     )
-    entropy_limit: float = calibrated(0.03, "last entropy over that of a uniform choice")
-    stretches: int = convention(3, "of 256 steps each, at the end")
-    gain_limit: float = convention(
+    entropy_limit = calibrated(0.03, "last entropy over that of a uniform choice")
+    stretches = convention(3, "of 256 steps each, at the end")
+    gain_limit = convention(
         0.5, "rise of the return in standard deviations from which on the agent has got better"
     )
 
@@ -162,8 +162,8 @@ class ValuesExplode(Detector, code="D723"):
     themselves. Usual causes: a learning rate that is too high, a target that moves with every update, targets that do not end with the episode.
     """
 
-    factor: float = calibrated(5.0, "times the largest possible return; healthy estimates stay below 1")
-    most_discounting: float = convention(
+    factor = calibrated(5.0, "times the largest possible return; healthy estimates stay below 1")
+    most_discounting = convention(
         200.0, "1/(1 − gamma) where the discount factor is not known: that of 0.995"
     )
 
@@ -231,7 +231,7 @@ class AgentSettingUnusual(Detector, code="D724"):
     those of the search spaces that the RL Zoo and µPRL publish, widened by a factor, or relative to the length of the run.
     """
 
-    least_timesteps: int = convention(100, "an agent that hardly acted was not meant to learn")
+    least_timesteps = convention(100, "an agent that hardly acted was not meant to learn")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for agent in agents(trace):

@@ -35,7 +35,7 @@ class SoftmaxOverWrongAxis(Detector, code="D408"):
     given a vector of one score per sample.
     """
 
-    least_samples: int = exact(2, "over a single sample everything sums to one")
+    least_samples = exact(2, "over a single sample everything sums to one")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for head in heads(trace):
@@ -195,7 +195,7 @@ class SamplesMixed(Detector, code="D601"):
     a mean over the wrong axis.
     """
 
-    change_limit: float = calibrated(
+    change_limit = calibrated(
         1e-3,
         "change of other samples' outputs, as a share of the spread between samples: rounding makes below 1e-6 of it, "
         "and healthy programs of the calibration corpus show exactly 0; a mix-up shows 0.05 and more",

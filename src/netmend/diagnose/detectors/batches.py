@@ -51,17 +51,17 @@ class NotShuffled(Detector, code="D308", needs_fixed_data=True):
     the one before. Usual causes: data sorted by class and `shuffle=False`, or batches cut by hand in file order.
     """
 
-    order_limit: float = calibrated(
+    order_limit = calibrated(
         0.35, "label changes between neighbours over those of a random order; healthy runs show at least 0.8"
     )
-    drift_limit: float = calibrated(
+    drift_limit = calibrated(
         8.0,
         "variance of target means between batches over that of random batches; healthy runs show up to 2.5",
     )
-    least_batches: int = convention(8, "batches needed to compare their means")
-    least_pairs: int = convention(60, "neighbours that must have been seen")
+    least_batches = convention(8, "batches needed to compare their means")
+    least_pairs = convention(60, "neighbours that must have been seen")
 
-    mixed_limit: float = convention(
+    mixed_limit = convention(
         0.9, "share of the whole set's mix that every batch has: then its order means nothing"
     )
 
@@ -145,11 +145,11 @@ class BatchTooSmall(Detector, code="D313", needs_fixed_data=True):
     point in very different directions.
     """
 
-    least_for_norm: int = convention(5, "samples from which a mean and a spread mean something")
-    least_values: int = convention(
+    least_for_norm = convention(5, "samples from which a mean and a spread mean something")
+    least_values = convention(
         64, "values of a channel, at all places of an image, that give a mean and a spread"
     )
-    least: int = convention(3, "samples below which gradients are those of single samples")
+    least = convention(3, "samples below which gradients are those of single samples")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         size = batch_size(trace)
@@ -221,13 +221,11 @@ class FewUpdates(Detector, code="D314", needs_fixed_data=True, needs_end=True):
     Every sample was seen several times, but the weights moved in only a few steps. Smaller batches give many more updates for the same work.
     """
 
-    few: int = convention(80, "updates in the whole run")
-    share_limit: float = convention(0.15, "batch over the number of samples: half a dozen updates per epoch")
-    least_size: int = convention(200, "samples in a batch; smaller sets are commonly taken whole")
-    least_epochs: float = convention(
-        1.9, "passes over the data: smaller batches would have given more updates"
-    )
-    least_relative: float = convention(0.3, "a run that learned does not need more updates")
+    few = convention(80, "updates in the whole run")
+    share_limit = convention(0.15, "batch over the number of samples: half a dozen updates per epoch")
+    least_size = convention(200, "samples in a batch; smaller sets are commonly taken whole")
+    least_epochs = convention(1.9, "passes over the data: smaller batches would have given more updates")
+    least_relative = convention(0.3, "a run that learned does not need more updates")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         samples, size, passes = training_samples(trace), batch_size(trace), epochs(trace)
@@ -292,8 +290,8 @@ class BatchCollapsed(Detector, code="D318", needs_fixed_data=True):
     Usual causes: lists of different depth that are zipped, a processor that takes the pictures of all samples for those of one.
     """
 
-    least_samples: int = convention(4, "samples that were put together")
-    largest_share: float = exact(
+    least_samples = convention(4, "samples that were put together")
+    largest_share = exact(
         0.5,
         "of what the samples hold that is left: samples put one behind another into a single row lose nothing",
     )

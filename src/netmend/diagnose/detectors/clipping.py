@@ -26,9 +26,9 @@ class ClippingEatsGradient(Detector, code="D211"):
     gradients are unscaled.
     """
 
-    factor: float = calibrated(100.0, "196 healthy runs cut the median gradient by at most 2.9")
-    share: float = convention(0.9, "nearly every step; bursts are what clipping is for")
-    least_steps: int = convention(8, "the first steps of a run may be bursts")
+    factor = calibrated(100.0, "196 healthy runs cut the median gradient by at most 2.9")
+    share = convention(0.9, "nearly every step; bursts are what clipping is for")
+    least_steps = convention(8, "the first steps of a run may be bursts")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         ratios = _ratios(trace)
@@ -78,8 +78,8 @@ class ClippingMisplaced(Detector, code="D227"):
     Usual cause: clip_grad_norm_ below optimizer.step(), or above backward().
     """
 
-    least_steps: int = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
-    share_limit: float = convention(0.8, "nearly all steps; single ones may be somebody's own schedule")
+    least_steps = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
+    share_limit = convention(0.8, "nearly all steps; single ones may be somebody's own schedule")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         if len(trace.optimizers) > 1:
@@ -146,8 +146,8 @@ class ClippedBeforeUnscaling(Detector, code="D212"):
     Usual cause: clip_grad_norm_ without scaler.unscale_(optimizer) before it.
     """
 
-    least_scale: float = convention(16.0, "a scale near 1 changes little")
-    least_steps: int = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
+    least_scale = convention(16.0, "a scale near 1 changes little")
+    least_steps = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         scales = [value for table in trace.tables_of("scale") for value in table.known("scale")[1]]
@@ -202,10 +202,8 @@ class LossScaleFalls(Detector, code="D225"):
     Usual causes: values that overflow in half precision, a loss computed in half precision, weights that are diverging.
     """
 
-    share: float = convention(
-        0.2, "of the steps; a healthy scaler skips a handful at first and one in 2,000 later"
-    )
-    least_skipped: int = convention(
+    share = convention(0.2, "of the steps; a healthy scaler skips a handful at first and one in 2,000 later")
+    least_skipped = convention(
         32, "the default start of 65,536 takes at most 16 halvings to reach 1; twice that is no search"
     )
 

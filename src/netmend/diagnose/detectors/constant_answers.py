@@ -34,16 +34,14 @@ class ConstantOutput(Detector, code="D109", needs_fixed_data=True):
     fades, weights that start at or are pulled to zero, a learning rate that broke the network.
     """
 
-    logit_limit: float = calibrated(0.01, "spread of scores over samples; healthy classifiers end above 0.38")
-    target_limit: float = calibrated(
+    logit_limit = calibrated(0.01, "spread of scores over samples; healthy classifiers end above 0.38")
+    target_limit = calibrated(
         0.01, "spread of predictions over that of the targets; healthy regressions end above 0.12"
     )
-    faded_limit: float = convention(
-        1e-3, "spread over size at which a hidden signal counts as the same for all"
-    )
-    looks: int = convention(3, "several batches in a row")
-    least_steps: int = convention(30, "an untrained deep network may still answer the same for all")
-    beaten: float = exact(
+    faded_limit = convention(1e-3, "spread over size at which a hidden signal counts as the same for all")
+    looks = convention(3, "several batches in a row")
+    least_steps = convention(30, "an untrained deep network may still answer the same for all")
+    beaten = exact(
         0.95, "of the constant prediction's loss: no answer that is the same for all gets below it"
     )
 
@@ -164,17 +162,17 @@ class ClassCollapse(Detector, code="D511", needs_fixed_data=True):
     high, dead units before the output, an output activation that cannot tell the classes apart.
     """
 
-    share_limit: float = calibrated(
+    share_limit = calibrated(
         0.1, "entropy of the predicted classes over that of the labels; healthy programs end above 0.5"
     )
-    least_label_entropy: float = convention(0.05, "in nats: 99:1 has 0.056; below that there is one class")
-    least_reach: float = convention(
+    least_label_entropy = convention(0.05, "in nats: 99:1 has 0.056; below that there is one class")
+    least_reach = convention(
         0.5, "of the run: on a busy machine close looks may stop early, and early answers are no end"
     )
-    fallen_limit: float = convention(
+    fallen_limit = convention(
         0.5, "loss at the end over that at the last close look: what was given then is given no more"
     )
-    least_looks: int = convention(6, "the first batches of any network may all get one class")
+    least_looks = convention(6, "the first batches of any network may all get one class")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for table in (*trace.tables_of("progress"), *trace.tables_of("evaluation")):

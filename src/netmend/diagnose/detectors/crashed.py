@@ -28,7 +28,7 @@ class Crashed(Detector, code="D701"):
     Usual causes: shapes or types that do not fit, labels out of range, a graph that is used twice, a missing file.
     """
 
-    longest: int = convention(200, "characters of the message that are shown; the rest is in the traceback")
+    longest = convention(200, "characters of the message that are shown; the rest is in the traceback")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         run = trace.run

@@ -41,7 +41,7 @@ class InputNonfinite(Detector, code="D301"):
     a standard deviation of zero, the logarithm of zero in preprocessing.
     """
 
-    least_values: int = exact(1, "a single NaN is enough to spoil every weight")
+    least_values = exact(1, "a single NaN is enough to spoil every weight")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for table in trace.tables_of("input"):
@@ -114,19 +114,17 @@ class InputBadlyScaled(Detector, code="D302", needs_fixed_data=True):
     units, make gradients of the first layer huge, and let one feature drown the others.
     """
 
-    size_limit: float = calibrated(
+    size_limit = calibrated(
         20.0, "root mean square of the largest tenth of the features; healthy programs feed up to about 10"
     )
-    tiny_limit: float = calibrated(
-        0.02, "root mean square of the inputs; healthy programs feed at least 0.05"
-    )
-    ordinary_share: float = convention(
+    tiny_limit = calibrated(0.02, "root mean square of the inputs; healthy programs feed at least 0.05")
+    ordinary_share = convention(
         0.25, "batches of ordinary size among large ones: the data is as large in all of them"
     )
-    further_limit: float = convention(
+    further_limit = convention(
         100.0, "the same for a second input, estimated from what the first layer makes of it"
     )
-    least_batches: int = convention(2, "one batch may be odd")
+    least_batches = convention(2, "one batch may be odd")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         yield from self._further(trace)
@@ -241,7 +239,7 @@ class InputLayoutSuspect(Detector, code="D303", needs_fixed_data=True):
     neighbouring pixels, and convolutions see scrambled pictures.
     """
 
-    ratio_limit: float = calibrated(
+    ratio_limit = calibrated(
         1.4, "difference of neighbours as given over that with channels last; healthy programs stay below 1.1"
     )
 
@@ -286,8 +284,8 @@ class TargetBadlyScaled(Detector, code="D305", needs_fixed_data=True):
     on the way are of that size too.
     """
 
-    size_limit: float = calibrated(30.0, "root mean square of the targets; healthy programs stay below 12")
-    offset_limit: float = calibrated(10.0, "mean over standard deviation; healthy programs stay below 4")
+    size_limit = calibrated(30.0, "root mean square of the targets; healthy programs stay below 12")
+    offset_limit = calibrated(10.0, "mean over standard deviation; healthy programs stay below 4")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for target in _regressions(trace):

@@ -19,7 +19,7 @@ class SteppedAfterEnd(Detector, code="D715"):
     forgotten, the end looked for in `terminated` alone although time limits end episodes too.
     """
 
-    least_steps: int = convention(3, "one step too many at the very end of a program harms nobody")
+    least_steps = convention(3, "one step too many at the very end of a program harms nobody")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for world in worlds(trace):
@@ -47,7 +47,7 @@ class TruncationMerged(Detector, code="D716"):
     agent learns that states late in an episode are bad, whatever they are. Usual cause: a wrapper that returns `terminated or truncated, False`.
     """
 
-    least_ends: int = exact(1, "the inner environment said truncated, the outer one terminated")
+    least_ends = exact(1, "the inner environment said truncated, the outer one terminated")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for world in worlds(trace):
@@ -70,8 +70,8 @@ class TimeLimitsEndEpisodes(Detector, code="D717"):
     wrong. Diagnosis looks at the source to see whether the program keeps the two apart.
     """
 
-    share_limit: float = convention(0.15, "of the episodes; below it the error in the targets is rare")
-    least_ends: int = convention(3, "episodes that were cut off")
+    share_limit = convention(0.15, "of the episodes; below it the error in the targets is rare")
+    least_ends = convention(3, "episodes that were cut off")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         world = training_world(trace)
@@ -96,8 +96,8 @@ class SameStart(Detector, code="D718"):
     to the first reset only.
     """
 
-    least_resets: int = convention(5, "episodes that must have started alike")
-    share_limit: float = convention(0.9, "of the resets; the first one has none to compare with")
+    least_resets = convention(5, "episodes that must have started alike")
+    share_limit = convention(0.9, "of the resets; the first one has none to compare with")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         world = training_world(trace)
@@ -130,7 +130,7 @@ class FewRollouts(Detector, code="D725", needs_end=True):
     in all than a few times `n_steps` times the number of environments.
     """
 
-    most: int = convention(3, "trainings in all; each may change the policy a little only")
+    most = convention(3, "trainings in all; each may change the policy a little only")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for agent in agents(trace):
@@ -173,8 +173,8 @@ class ReturnsFall(Detector, code="D726"):
     that collapsed, no exploration any more.
     """
 
-    least_episodes: int = convention(30, "episodes from which two thirds can be compared")
-    fall_limit: float = convention(
+    least_episodes = convention(30, "episodes from which two thirds can be compared")
+    fall_limit = convention(
         4.0, "difference of the means in standard errors; learning curves of healthy agents rise"
     )
 

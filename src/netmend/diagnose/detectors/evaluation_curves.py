@@ -21,16 +21,14 @@ class Overfitting(Detector, code="D506", needs_fixed_data=True):
     regularisation or augmentation, far too many epochs.
     """
 
-    rise_limit: float = calibrated(1.4, "healthy programs end within 1.2 times their best evaluation loss")
-    gap_limit: float = calibrated(4.0, "evaluation loss over training loss at the end; healthy up to 2.5")
-    least_relative: float = calibrated(
+    rise_limit = calibrated(1.4, "healthy programs end within 1.2 times their best evaluation loss")
+    gap_limit = calibrated(4.0, "evaluation loss over training loss at the end; healthy up to 2.5")
+    least_relative = calibrated(
         0.3, "an evaluation loss this far below the constant prediction's does no harm when it rises"
     )
-    learned_limit: float = convention(0.1, "relative training loss at which the samples are known by heart")
-    poor_limit: float = calibrated(
-        0.6, "relative evaluation loss of such a run; healthy programs end below 0.4"
-    )
-    least_passes: int = convention(4, "a rise needs several evaluations to be one")
+    learned_limit = convention(0.1, "relative training loss at which the samples are known by heart")
+    poor_limit = calibrated(0.6, "relative evaluation loss of such a run; healthy programs end below 0.4")
+    least_passes = convention(4, "a rise needs several evaluations to be one")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course, passes = objective(trace), evaluations(trace)
@@ -97,9 +95,9 @@ class Overtraining(Detector, code="D507", needs_fixed_data=True, needs_end=True)
     epochs without early stopping, no regularisation.
     """
 
-    early_share: float = calibrated(0.4, "part of the passes by which healthy programs are at their best")
-    rise_limit: float = calibrated(1.4, "the same as for overfitting")
-    least_passes: int = convention(10, "the shape of the whole curve must be seen")
+    early_share = calibrated(0.4, "part of the passes by which healthy programs are at their best")
+    rise_limit = calibrated(1.4, "the same as for overfitting")
+    least_passes = convention(10, "the shape of the whole curve must be seen")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course, passes = objective(trace), evaluations(trace)
@@ -147,9 +145,9 @@ class TrainingWorseThanEvaluation(Detector, code="D509", needs_fixed_data=True):
     rate that is far too high, augmentation that destroys the input, evaluation data that is easier or was trained on.
     """
 
-    gap_limit: float = calibrated(2.0, "dropout of 0.5 on purpose reaches 1.6 in healthy programs")
-    least_relative: float = calibrated(0.3, "a training loss below that does no harm")
-    least_passes: int = convention(2, "one evaluation may be a lucky one")
+    gap_limit = calibrated(2.0, "dropout of 0.5 on purpose reaches 1.6 in healthy programs")
+    least_relative = calibrated(0.3, "a training loss below that does no harm")
+    least_passes = convention(2, "one evaluation may be a lucky one")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course, found = objective(trace), self.extremes(trace)
@@ -185,9 +183,9 @@ class LossMetricDecoupled(Detector, code="D510", needs_fixed_data=True):
     does not fit the task, labels and outputs in different order, a shape that broadcasts.
     """
 
-    relative_limit: float = convention(0.8, "the loss must clearly have learned something")
-    gain_limit: float = convention(0.05, "accuracy above the most frequent class, at most")
-    least_looks: int = convention(16, "the metric of few batches is noise")
+    relative_limit = convention(0.8, "the loss must clearly have learned something")
+    gain_limit = convention(0.05, "accuracy above the most frequent class, at most")
+    least_looks = convention(16, "the metric of few batches is noise")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)

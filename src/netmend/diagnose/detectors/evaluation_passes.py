@@ -28,7 +28,7 @@ class GradientsInEvaluation(Detector, code="D224", needs_fixed_data=True):
     Usual cause: no torch.no_grad() around validation.
     """
 
-    least_passes: int = convention(2, "a single pass may be a look at gradients")
+    least_passes = convention(2, "a single pass may be a look at gradients")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for table in trace.tables_of("evaluation"):
@@ -104,7 +104,7 @@ class EvaluationNotDeterministic(Detector, code="D603"):
     samples on purpose (variational autoencoders) are not meant.
     """
 
-    difference_limit: float = exact(
+    difference_limit = exact(
         1e-4, "of the output's size: kernels that add in another order reach 1e-5 in single precision"
     )
 
@@ -173,12 +173,10 @@ class TrainingEvaluationSkew(Detector, code="D310", needs_fixed_data=True):
     statistics taken from each split separately, a forgotten division by 255.
     """
 
-    shift_limit: float = calibrated(
+    shift_limit = calibrated(
         2.0, "difference of means in training standard deviations, median feature; healthy programs up to 0.4"
     )
-    scale_limit: float = calibrated(
-        3.0, "ratio of standard deviations, median feature; healthy programs up to 1.5"
-    )
+    scale_limit = calibrated(3.0, "ratio of standard deviations, median feature; healthy programs up to 1.5")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         found = self.extremes(trace)
@@ -243,11 +241,11 @@ class EvaluationClassesUnseen(Detector, code="D312", needs_fixed_data=True):
     No network can answer them. Usual causes: data sorted by class and cut in two without shuffling, a split by a column that goes with the label.
     """
 
-    share_limit: float = calibrated(
+    share_limit = calibrated(
         0.3, "share of evaluation labels that training never showed; healthy programs show none"
     )
-    least_in_batch: int = convention(10, "labels in an evaluation batch that is judged")
-    least_labels: int = convention(100, "training labels that must have been seen to say never")
+    least_in_batch = convention(10, "labels in an evaluation batch that is judged")
+    least_labels = convention(100, "training labels that must have been seen to say never")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         share = self.extremes(trace).get("share_limit", 0.0)

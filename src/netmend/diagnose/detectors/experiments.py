@@ -20,18 +20,14 @@ class InputIgnored(Detector, code="D602"):
     zero, the wrong variable is returned.
     """
 
-    change_limit: float = exact(
-        1e-6, "of the output's size: below this only single-precision rounding is left"
-    )
-    least_step: int = convention(
+    change_limit = exact(1e-6, "of the output's size: below this only single-precision rounding is left")
+    least_step = convention(
         4, "an output layer that starts at zero hides the input until it has been updated"
     )
-    memorised_limit: float = convention(
+    memorised_limit = convention(
         0.9, "with --probe: a batch learned by heart ends far below the constant prediction's loss"
     )
-    gain_limit: float = convention(
-        0.05, "with --probe: true inputs must help more than inputs dealt at random"
-    )
+    gain_limit = convention(0.05, "with --probe: true inputs must help more than inputs dealt at random")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes("input dependency"):
@@ -81,11 +77,11 @@ class BatchOverfitFails(Detector, code="D606"):
     fit the outputs.
     """
 
-    level_limit: float = convention(0.9, "of the constant prediction's loss: next to nothing was learned")
-    fall_limit: float = convention(
+    level_limit = convention(0.9, "of the constant prediction's loss: next to nothing was learned")
+    fall_limit = convention(
         0.2, "share of the first loss that must be gone; slow optimisers get this far in 200 steps"
     )
-    least_steps: int = convention(100, "a probe that ran out of time says nothing")
+    least_steps = convention(100, "a probe that ran out of time says nothing")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes("batch overfit"):
@@ -122,10 +118,8 @@ class GradientWrong(Detector, code="D607"):
     Usual causes: a factor, a sign or the incoming gradient forgotten in backward(), the wrong tensor saved for it.
     """
 
-    error_limit: float = exact(
-        0.05, "in double precision, central differences agree with a right gradient to 1e-6"
-    )
-    share_limit: float = convention(0.3, "of the numbers looked at: single ones may lie at a kink")
+    error_limit = exact(0.05, "in double precision, central differences agree with a right gradient to 1e-6")
+    share_limit = convention(0.3, "of the numbers looked at: single ones may lie at a kink")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes("gradient check"):
@@ -160,17 +154,13 @@ class RateProbe(Detector, code="D608"):
     Usual cause: a learning rate that is too high or too low. Ten steps say nothing about schedules with a warm-up.
     """
 
-    worse_limit: float = exact(1.0, "of the first loss after ten steps: it rose")
-    better_limit: float = convention(
-        0.7, "of the first loss: a lower rate must do plainly better on the same batch"
-    )
-    stuck_limit: float = convention(
+    worse_limit = exact(1.0, "of the first loss after ten steps: it rose")
+    better_limit = convention(0.7, "of the first loss: a lower rate must do plainly better on the same batch")
+    stuck_limit = convention(
         0.999,
         "of the first loss after ten steps on one batch; Adam at 1e-3 leaves 0.98 even of a slow model's",
     )
-    moved_limit: float = convention(
-        0.9, "of the first loss: a higher rate must do plainly better on the same batch"
-    )
+    moved_limit = convention(0.9, "of the first loss: a higher rate must do plainly better on the same batch")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes("rate probe"):

@@ -27,19 +27,19 @@ class StepSkipsParameters(Detector, code="D229"):
     another memory layout, a hand-written optimiser that passes over some parameters.
     """
 
-    least_looks: int = convention(
+    least_looks = convention(
         4, "closely observed steps in a row with a gradient and without a change, to the last"
     )
-    far_apart: int = convention(
+    far_apart = convention(
         100,
         "steps between the first and the last of fewer looks, two at least: a short program is looked at rarely",
     )
-    least_step: float = exact(
+    least_step = exact(
         1e-5,
         "rate times gradient over weight: a plain step this long is a hundred times what single precision can lose",
     )
 
-    most_zeros: float = convention(
+    most_zeros = convention(
         0.5, "share of a gradient: large weights of which few rows are used are looked at in part"
     )
 
@@ -175,9 +175,7 @@ class FrozenParameters(Detector, code="D220"):
     Usual causes: requires_grad=False on the wrong part, freezing a backbone whose weights were never loaded.
     """
 
-    least_share: float = convention(
-        0.05, "of the model's parameters: small fixed projections are made on purpose"
-    )
+    least_share = convention(0.05, "of the model's parameters: small fixed projections are made on purpose")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         everything = wires(trace)
@@ -278,7 +276,7 @@ class FrozenLate(Detector, code="D230"):
     Usual causes: freezing only inside an overridden train().
     """
 
-    least_steps: int = exact(1, "optimiser steps between the first training pass and the freezing")
+    least_steps = exact(1, "optimiser steps between the first training pass and the freezing")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes("frozen late"):

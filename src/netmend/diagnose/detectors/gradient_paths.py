@@ -30,7 +30,7 @@ class ParametersWithoutGradient(Detector, code="D214"):
     Usual causes: detach(), .data, .item(), numpy, argmax or no_grad on the way, or a result that is computed and not used.
     """
 
-    least_looks: int = convention(
+    least_looks = convention(
         4, "closely observed steps; heads that take turns are used on one of the first four"
     )
 
@@ -122,7 +122,7 @@ class GraphCut(Detector, code="D218"):
     Usual causes: detach() or .data left from an earlier version, a detour over numpy, argmax or rounding inside the model.
     """
 
-    least_looks: int = convention(4, "as in D214: the layers before it never had a gradient")
+    least_looks = convention(4, "as in D214: the layers before it never had a gradient")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for model in dict.fromkeys(wire.model for wire in wires(trace)):
@@ -152,7 +152,7 @@ class NothingGetsGradients(Detector, code="D240"):
     Usual causes: `.detach().requires_grad_()`, `torch.tensor(output)`, `Variable(output.data)`, or a loss that is made from a plain number.
     """
 
-    least_looks: int = convention(4, "closely observed steps, as in D214")
+    least_looks = convention(4, "closely observed steps, as in D214")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         held = [wire for wire in wires(trace) if wire.held and wire.fact.trainable and wire.executed]
@@ -198,7 +198,7 @@ class UnusedModules(Detector, code="D226", needs_fixed_data=True):
     Usual causes: a block that forward() skips, a layer that was renamed.
     """
 
-    least_looks: int = convention(4, "closely observed steps; parts that take turns are used on one of them")
+    least_looks = convention(4, "closely observed steps; parts that take turns are used on one of them")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         everything = wires(trace)

@@ -31,14 +31,12 @@ class ExplodingGradient(Detector, code="D103"):
     that start too large in a deep stack, unscaled inputs or targets.
     """
 
-    depth_limit: float = calibrated(3.0, "decades from the last to the first layer; healthy programs: 0.2")
-    growth_limit: float = calibrated(
+    depth_limit = calibrated(3.0, "decades from the last to the first layer; healthy programs: 0.2")
+    growth_limit = calibrated(
         1000.0, "rise of the gradients' norm above its level in the first steps; healthy programs: 24"
     )
-    least_layers: int = convention(4, "fewer layers are not a depth")
-    least_looks: int = convention(
-        2, "a run may break down within two steps; the limit is far above any noise"
-    )
+    least_layers = convention(4, "fewer layers are not a depth")
+    least_looks = convention(2, "a run may break down within two steps; the limit is far above any noise")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         found = self.extremes(trace)
@@ -102,11 +100,11 @@ class VanishingGradient(Detector, code="D106", needs_fixed_data=True):
     start too small, many layers without normalisation or skip connections.
     """
 
-    total_limit: float = calibrated(
+    total_limit = calibrated(
         3.0, "decades between the last and the first layer; healthy programs stay below 1.9"
     )
-    slope_limit: float = convention(0.2, "decades per layer: a third, over and over")
-    least_layers: int = convention(4, "fewer layers are not a depth")
+    slope_limit = convention(0.2, "decades per layer: a third, over and over")
+    least_layers = convention(4, "fewer layers are not a depth")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for profile in profiles(trace):
@@ -168,14 +166,14 @@ class NonfiniteOrigin(Detector, code="D110"):
     large, a logarithm or division of zero, the root of zero in the gradient, invalid values in the data.
     """
 
-    growth: float = calibrated(
+    growth = calibrated(
         20.0, "rise of loss or weights before; runs that broke by a log or a division show less than 3"
     )
-    recovered: float = convention(
+    recovered = convention(
         0.5, "share of later losses that are finite: the program skipped the bad step by itself"
     )
 
-    again_limit: int = convention(
+    again_limit = convention(
         3, "further losses that are not finite: a division or logarithm of the loss fails now and then"
     )
 

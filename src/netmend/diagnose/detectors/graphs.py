@@ -28,11 +28,11 @@ class GraphsKept(Detector, code="D219"):
     Usual cause: losses are added up or collected as tensors (`total += loss`) instead of numbers.
     """
 
-    least_alive: int = calibrated(
+    least_alive = calibrated(
         3, "graphs of more than three steps ago: 196 healthy runs had none; keeping the best one makes 1"
     )
-    share: float = convention(0.5, "most of the graphs ever marked: nothing is let go during the run")
-    often: float = convention(
+    share = convention(0.5, "most of the graphs ever marked: nothing is let go during the run")
+    often = convention(
         0.15, "share of the looks at which old graphs were alive, where they are let go now and then"
     )
 
@@ -81,10 +81,8 @@ class CarriedState(Detector, code="D221"):
     Usual cause: a hidden state is used again without detach(), and backward(retain_graph=True) hides the error.
     """
 
-    least_alive: int = convention(
-        8, "steps; truncated back-propagation over a few steps keeps fewer than that"
-    )
-    share: float = convention(0.5, "most of the graphs ever marked: nothing is let go")
+    least_alive = convention(8, "steps; truncated back-propagation over a few steps keeps fewer than that")
+    share = convention(0.5, "most of the graphs ever marked: nothing is let go")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for table in trace.tables_of("graphs"):

@@ -83,7 +83,7 @@ class HiddenSoftmax(Detector, code="D119"):
     Usual causes: an output layer copied into the middle, "softmax for classification" in every layer.
     """
 
-    least_units: int = convention(4, "a softmax over two or three is a gate or a mixture")
+    least_units = convention(4, "a softmax over two or three is a gate or a mixture")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for link in activations(trace, ACROSS_UNITS):
@@ -144,11 +144,11 @@ class SigmoidStack(Detector, code="D126"):
     A sigmoid passes on a quarter of the gradient at best: two or three of them starve the first layers although the network is not deep.
     """
 
-    total_limit: float = calibrated(
+    total_limit = calibrated(
         1.95, "decades between the last and the first layer; healthy programs stay below 1.9"
     )
-    least_sigmoids: int = convention(2, "one sigmoid between two layers still learns")
-    poor_relative: float = convention(0.6, "a loss that high at the end was hardly learned")
+    least_sigmoids = convention(2, "one sigmoid between two layers still learns")
+    poor_relative = convention(0.6, "a loss that high at the end was hardly learned")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course, link = objective(trace), mostly(trace, SIGMOIDS)
@@ -200,10 +200,10 @@ class ModelIsAffine(Detector, code="D604"):
     Usual cause: no activation function between the layers.
     """
 
-    curvature_limit: float = exact(
+    curvature_limit = exact(
         1e-4, "of the distance between outputs: single-precision rounding leaves about 1e-6"
     )
-    least_layers: int = exact(2, "one weight layer is affine by nature")
+    least_layers = exact(2, "one weight layer is affine by nature")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         bent = {fact.model for fact in trace.all(FunctionFact) if fact.kind == "activation"}

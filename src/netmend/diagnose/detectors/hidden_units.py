@@ -25,13 +25,11 @@ class DeadUnits(Detector, code="D104"):
     too high (units die during training), strongly negative biases or unscaled inputs (dead from the start).
     """
 
-    dead_limit: float = calibrated(0.95, "share of silent units at the end; healthy programs stay below 0.4")
-    died_limit: float = calibrated(
-        0.6, "the same where units died during training; healthy programs stay below 0.4"
-    )
-    rise_limit: float = calibrated(0.4, "by how much the share rose; healthy programs stay below 0.38")
-    least_positions: int = convention(16, "samples in a look: a unit is silent in a small batch by chance")
-    looks: int = convention(3, "a unit must be silent in several batches in a row")
+    dead_limit = calibrated(0.95, "share of silent units at the end; healthy programs stay below 0.4")
+    died_limit = calibrated(0.6, "the same where units died during training; healthy programs stay below 0.4")
+    rise_limit = calibrated(0.4, "by how much the share rose; healthy programs stay below 0.38")
+    least_positions = convention(16, "samples in a look: a unit is silent in a small batch by chance")
+    looks = convention(3, "a unit must be silent in several batches in a row")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for link in activations(trace, RECTIFIERS):
@@ -104,11 +102,11 @@ class SaturatedUnits(Detector, code="D105"):
     large, a learning rate that is too high. A saturated output of a trained classifier is no fault.
     """
 
-    share_limit: float = calibrated(
+    share_limit = calibrated(
         0.85,
         "share of saturated values in the last looks; hidden layers of healthy programs: 0.4 at most, codes that are meant to be binary aside",
     )
-    looks: int = convention(3, "several batches in a row")
+    looks = convention(3, "several batches in a row")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for link in activations(trace, SQUASHING):
@@ -163,11 +161,11 @@ class ActivationDrift(Detector, code="D115", needs_fixed_data=True):
     high, a deep stack without normalisation, a loss without a lower bound.
     """
 
-    growth_limit: float = calibrated(
+    growth_limit = calibrated(
         1000.0,
         "last over first size of a hidden signal; healthy programs stay below 70, 500 where the stack starts faint",
     )
-    looks: int = convention(3, "several batches at each end")
+    looks = convention(3, "several batches at each end")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         grown = [(growth, link) for growth, link in self._growths(trace) if growth >= self.growth_limit]
@@ -208,12 +206,10 @@ class NetworkDied(Detector, code="D130", needs_fixed_data=True):
     was far too large (the loss explodes, then every rectifier is silent), inputs of hundreds, weights or biases that start far off.
     """
 
-    share: float = convention(0.5, "of the weights; a frozen branch or one dead layer is less")
-    least_looks: int = convention(3, "looks in a row at the end, all of them exactly zero")
-    least_relative: float = convention(
-        0.5, "a loss below that is met, and no gradient is what should be left"
-    )
-    jump: float = convention(3.0, "times the first loss: an explosion that is worth telling")
+    share = convention(0.5, "of the weights; a frozen branch or one dead layer is less")
+    least_looks = convention(3, "looks in a row at the end, all of them exactly zero")
+    least_relative = convention(0.5, "a loss below that is met, and no gradient is what should be left")
+    jump = convention(3.0, "times the first loss: an explosion that is worth telling")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)

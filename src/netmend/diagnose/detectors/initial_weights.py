@@ -28,8 +28,8 @@ class InitSymmetric(Detector, code="D111"):
     neither signal nor gradient.
     """
 
-    share_limit: float = exact(0.99, "share of units whose weights equal another unit's")
-    same_limit: float = exact(
+    share_limit = exact(0.99, "share of units whose weights equal another unit's")
+    same_limit = exact(
         1e-6, "spread over samples, relative: single-precision rounding of none; any other way leaves more"
     )
 
@@ -133,18 +133,18 @@ class InitScaleOff(Detector, code="D112"):
     ones let signal and gradient fade. Usual causes: a normal distribution with a fixed deviation, a scheme with a wrong gain.
     """
 
-    large_limit: float = calibrated(
+    large_limit = calibrated(
         4.5, "size times the root of the inputs; healthy programs stay below 1.5, whatever their scheme"
     )
-    small_limit: float = calibrated(
+    small_limit = calibrated(
         0.03,
         "the same, for two hidden layers in a row, as one small layer is done on purpose; healthy programs stay above 0.11",
     )
-    together_limit: float = convention(
+    together_limit = convention(
         100.0, "growth of a signal over all layers beyond what the largest usual scheme gives"
     )
-    least_large: float = convention(1.8, "the usual schemes give 1.67 (Xavier's for tanh) at most")
-    tiny_limit: float = convention(1e-3, "one hidden layer this small passes nothing on")
+    least_large = convention(1.8, "the usual schemes give 1.67 (Xavier's for tanh) at most")
+    tiny_limit = convention(1e-3, "one hidden layer this small passes nothing on")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         gains = self._gains(trace)
@@ -242,14 +242,14 @@ class BiasInitOff(Detector, code="D113", needs_fixed_data=True):
     constant filled into all biases, a prior for another task. A bias that makes the first loss lower (a class prior) is no fault.
     """
 
-    size_limit: float = calibrated(
+    size_limit = calibrated(
         4.0,
         "size of the biases over the spread of the layer's output over samples at the first step; healthy: below 1.5",
     )
-    least_size: float = convention(
+    least_size = convention(
         1.0, "smaller ones are drowned by weights as soon as these grow; the usual scheme gives 0.58 at most"
     )
-    start_limit: float = convention(
+    start_limit = convention(
         2.0, "first loss over that of the constant prediction, from which an output bias counts as wrong"
     )
 

@@ -52,7 +52,7 @@ class OneSidedWeights(Detector, code="D122"):
     an interval that does not lie around zero.
     """
 
-    least_weights: int = exact(32, "that many signs agree by chance once in 2^31 layers")
+    least_weights = exact(32, "that many signs agree by chance once in 2^31 layers")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for parameter in trace.parameters:
@@ -94,7 +94,7 @@ class InitialisedAgain(Detector, code="D123"):
     module's own are meant.
     """
 
-    least_parameters: int = convention(2, "a single one is often a tied weight that two layers share")
+    least_parameters = convention(2, "a single one is often a tied weight that two layers share")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes("initialised again"):
@@ -128,9 +128,7 @@ class ConstantParameters(Detector, code="D124"):
     Usual causes: a place-holder that was to be filled later, an initialiser that is skipped on this path.
     """
 
-    least_values: int = convention(
-        4, "numbers in the parameter: fewer are often single settings that are learned"
-    )
+    least_values = convention(4, "numbers in the parameter: fewer are often single settings that are learned")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         seen: set[tuple[str, str]] = set()
@@ -185,8 +183,8 @@ class ZerosStay(Detector, code="D129"):
     Usual causes: all factors of a factorisation, or both matrices of a low-rank adapter, set to zero; one of them must be random.
     """
 
-    least_looks: int = convention(4, "closely observed steps, all with a gradient of zero")
-    least_together: int = exact(2, "a product has two factors; of one alone another thing may be the reason")
+    least_looks = convention(4, "closely observed steps, all with a gradient of zero")
+    least_together = exact(2, "a product has two factors; of one alone another thing may be the reason")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         everything = wires(trace)

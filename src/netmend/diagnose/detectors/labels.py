@@ -57,10 +57,10 @@ class ClassImbalance(Detector, code="D307", needs_fixed_data=True):
     fault; together with classes that are never predicted it is.
     """
 
-    share_limit: float = convention(0.85, "share of the most frequent class")
-    perplexity_limit: float = published(0.5, "normalised perplexity, as proposed for SageMaker's rule")
-    even_limit: float = convention(0.75, "normalised perplexity above which no class stands out")
-    least_samples: int = convention(100, "labels needed to know the frequencies")
+    share_limit = convention(0.85, "share of the most frequent class")
+    perplexity_limit = published(0.5, "normalised perplexity, as proposed for SageMaker's rule")
+    even_limit = convention(0.75, "normalised perplexity above which no class stands out")
+    least_samples = convention(100, "labels needed to know the frequencies")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         counts = data_labels(trace)
@@ -96,15 +96,15 @@ class LabelsUnrelated(Detector, code="D311", needs_fixed_data=True):
     preprocessing in evaluation.
     """
 
-    evaluation_limit: float = calibrated(
+    evaluation_limit = calibrated(
         0.97,
         "lowest evaluation loss over that of the best constant prediction; healthy programs end below 0.9",
     )
-    training_limit: float = convention(
+    training_limit = convention(
         0.95, "the training loss must have fallen below a constant's: the same bound as for learning nothing"
     )
-    chance_limit: float = convention(0.1, "accuracy in evaluation above that of the most frequent class")
-    least_passes: int = convention(3, "evaluations that must agree")
+    chance_limit = convention(0.1, "accuracy in evaluation above that of the most frequent class")
+    least_passes = convention(3, "evaluations that must agree")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course, found = objective(trace), self.extremes(trace)
@@ -180,7 +180,7 @@ class LabelsPermuted(Detector, code="D320", needs_fixed_data=True):
     inputs stay where they are; `(labels + 1) % classes`.
     """
 
-    least_looks: int = convention(3, "steps on which the order differed")
+    least_looks = convention(3, "steps on which the order differed")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         found = trace.probes(_WHAT)
@@ -224,10 +224,10 @@ class LabelsOutOfRange(Detector, code="D411"):
     Usual causes: ids that start at 1, a head that is too narrow, a yes/no loss for several classes, the wrong encoding of labels.
     """
 
-    labels_limit: float = exact(
+    labels_limit = exact(
         1.2, "labels per sample: cross entropy is made for one; rows without any lower the mean"
     )
-    tolerance: float = exact(1e-3, "rounding of targets that are 0 or 1")
+    tolerance = exact(1e-3, "rounding of targets that are 0 or 1")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for head in heads(trace):

@@ -45,12 +45,10 @@ class Bottleneck(Detector, code="D120"):
     goes around is no bottleneck.
     """
 
-    width_limit: int = convention(2, "hidden units: two can hold a class out of a few at best")
-    channel_limit: int = convention(
-        1, "channels of a hidden feature map: one map holds one number for each place"
-    )
-    ratio_limit: float = convention(4.0, "inputs of the layer over its units, and units before it")
-    least_relative: float = convention(0.3, "below that of the constant prediction the width was enough")
+    width_limit = convention(2, "hidden units: two can hold a class out of a few at best")
+    channel_limit = convention(1, "channels of a hidden feature map: one map holds one number for each place")
+    ratio_limit = convention(4.0, "inputs of the layer over its units, and units before it")
+    least_relative = convention(0.3, "below that of the constant prediction the width was enough")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)
@@ -183,7 +181,7 @@ class PointwiseKernels(Detector, code="D127"):
     layers belong between others, to mix channels. Usual causes: a kernel size mistyped, a number of the wrong position.
     """
 
-    least_places: int = convention(
+    least_places = convention(
         16, "places of a map: on smaller ones the following linear layer sees enough of them"
     )
 
@@ -244,11 +242,11 @@ class SamplesSqueezedTogether(Detector, code="D128"):
     Usual causes: a sigmoid or hard sigmoid in place of a rectifier, in one layer or in all.
     """
 
-    loss_limit: float = exact(
+    loss_limit = exact(
         3.0,
         "differences between samples, relative to their size, before over behind it; inputs of variance 1 lose a factor of 2.6",
     )
-    looks: int = convention(3, "from the start: how weights begin, not what they became")
+    looks = convention(3, "from the start: how weights begin, not what they became")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for link in activations(trace, SIGMOIDS):

@@ -53,8 +53,8 @@ class GradientsNotCleared(Detector, code="D201"):
     Usual causes: zero_grad() forgotten, called once before the loop, once per epoch, or on one branch only.
     """
 
-    least_steps: int = convention(4, "the loop is known exactly; fewer steps may be a warm-up of some kind")
-    share_limit: float = convention(0.5, "most steps: sparing single ones is somebody's own schedule")
+    least_steps = convention(4, "the loop is known exactly; fewer steps may be a warm-up of some kind")
+    share_limit = convention(0.5, "most steps: sparing single ones is somebody's own schedule")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         # Many batches before the first step of the optimiser (accumulation) look like steps that changed nothing.
@@ -129,13 +129,13 @@ class StepMissing(Detector, code="D202"):
     Usual causes: optimizer.step() forgotten, called on another optimiser, or on a branch that is never taken.
     """
 
-    least_backwards: int = convention(
+    least_backwards = convention(
         8, "backward passes without a step; accumulation over more batches than a short run has is rare"
     )
-    least_unfinished: int = convention(
+    least_unfinished = convention(
         64, "the same where the run was cut short: the step that ends an accumulation may have been near"
     )
-    least_clears: int = convention(4, "an optimiser that is cleared again and again is meant to be used")
+    least_clears = convention(4, "an optimiser that is cleared again and again is meant to be used")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         backwards = sum(pattern.steps * call.times for pattern, call in calls(trace, "backward"))
@@ -215,7 +215,7 @@ class BackwardMissing(Detector, code="D204"):
     Usual causes: loss.backward() forgotten, or commented out while trying something.
     """
 
-    least_steps: int = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
+    least_steps = convention(4, "the loop is known exactly; fewer steps may be a warm-up")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         usual = [pattern for pattern in stepping(trace) if any(is_training(call) for call in pattern.calls)]
@@ -259,7 +259,7 @@ class SchedulerOrder(Detector, code="D209"):
     Usual cause: scheduler.step() at the top of the loop, or before optimizer.step().
     """
 
-    earliest: int = exact(0, "the order is wrong when the very first step is preceded by the scheduler")
+    earliest = exact(0, "the order is wrong when the very first step is preceded by the scheduler")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for pattern in trace.patterns:

@@ -29,11 +29,11 @@ class NotLearning(Detector, code="D501", needs_fixed_data=True):
     fit, dead or saturated units, labels that have nothing to do with the inputs.
     """
 
-    relative_limit: float = calibrated(
+    relative_limit = calibrated(
         0.95, "healthy programs end below 0.9 of the constant prediction's loss, most below 0.5"
     )
-    least_looks: int = convention(20, "fewer measured losses say nothing about a trend")
-    least_steps: int = convention(100, "learning may not have begun before")
+    least_looks = convention(20, "fewer measured losses say nothing about a trend")
+    least_steps = convention(100, "learning may not have begun before")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)
@@ -112,13 +112,13 @@ class Diverging(Detector, code="D502", needs_fixed_data=True):
     cleared, a loss with the wrong sign, unscaled data, missing clipping in a recurrent network.
     """
 
-    rise_limit: float = calibrated(1.5, "healthy programs end within 1.2 times their lowest block mean")
-    rise_limit_unknown: float = convention(
+    rise_limit = calibrated(1.5, "healthy programs end within 1.2 times their lowest block mean")
+    rise_limit_unknown = convention(
         10.0, "a loss of no known kind (value functions in RL) may grow severalfold in a healthy run"
     )
-    least_relative: float = calibrated(0.4, "a converged loss near zero may double without any harm")
-    blocks: int = published(3, "several checks in a row, as TheDeepChecker asks")
-    least_looks: int = convention(16, "fewer measured losses say nothing about a trend")
+    least_relative = calibrated(0.4, "a converged loss near zero may double without any harm")
+    blocks = published(3, "several checks in a row, as TheDeepChecker asks")
+    least_looks = convention(16, "fewer measured losses say nothing about a trend")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)
@@ -178,12 +178,12 @@ class Oscillating(Detector, code="D503", needs_fixed_data=True):
     data that comes sorted instead of shuffled.
     """
 
-    swing_limit: float = calibrated(
+    swing_limit = calibrated(
         0.35, "swings of block means in the second half of healthy programs stay below 0.2 of the mean"
     )
-    noise_limit: float = convention(3.0, "standard errors that a swing must exceed, so that it is not noise")
-    least_relative: float = calibrated(0.3, "near zero the relative swing means nothing")
-    least_blocks: int = convention(8, "fewer blocks cannot show a swing")
+    noise_limit = convention(3.0, "standard errors that a swing must exceed, so that it is not noise")
+    least_relative = calibrated(0.3, "near zero the relative swing means nothing")
+    least_blocks = convention(8, "fewer blocks cannot show a swing")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)
@@ -238,10 +238,10 @@ class Plateau(Detector, code="D504", needs_fixed_data=True):
     output that cannot take the target's values, strong regularisation.
     """
 
-    level_limit: float = convention(0.3, "below that most of what can be learned has been")
-    nothing_learned: float = convention(0.95, "above that it is D501's matter")
-    flat_limit: float = convention(0.03, "change over the second half, relative to the level")
-    least_blocks: int = convention(6, "fewer blocks cannot show a standstill")
+    level_limit = convention(0.3, "below that most of what can be learned has been")
+    nothing_learned = convention(0.95, "above that it is D501's matter")
+    flat_limit = convention(0.03, "change over the second half, relative to the level")
+    least_blocks = convention(6, "fewer blocks cannot show a standstill")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)
@@ -273,10 +273,10 @@ class LearnsSlowly(Detector, code="D508", needs_fixed_data=True):
     optimiser whose steps are tiny by construction.
     """
 
-    fall_limit: float = convention(0.35, "share of the first loss that is gone at the end, at most")
-    least_fall: float = convention(1e-4, "share of the first loss below which nothing fell")
-    bend_limit: float = convention(0.35, "the first half of a straight line brings half of the fall")
-    least_looks: int = convention(24, "a bend needs points to be seen")
+    fall_limit = convention(0.35, "share of the first loss that is gone at the end, at most")
+    least_fall = convention(1e-4, "share of the first loss below which nothing fell")
+    bend_limit = convention(0.35, "the first half of a straight line brings half of the fall")
+    least_looks = convention(24, "a bend needs points to be seen")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)

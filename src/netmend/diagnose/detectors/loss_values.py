@@ -26,7 +26,7 @@ class LossSignOrUnbounded(Detector, code="D409", needs_fixed_data=True):
     log-likelihood.
     """
 
-    least_looks: int = convention(3, "values of the loss that are needed to see it move")
+    least_looks = convention(3, "values of the loss that are needed to see it move")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         upright = {
@@ -133,11 +133,11 @@ class LossSummed(Detector, code="D410", needs_fixed_data=True):
     Usual causes: reduction="sum", or .sum() in a hand-written loss, with a usual learning rate.
     """
 
-    least_elements: int = convention(8, "a sum over fewer values hardly differs from a mean")
-    relative_limit: float = exact(
+    least_elements = convention(8, "a sum over fewer values hardly differs from a mean")
+    relative_limit = exact(
         1.0, "a loss above that of the best constant prediction: nothing was learned, or it was lost again"
     )
-    least_looks: int = convention(8, "values of the loss that are needed to say that it fails")
+    least_looks = convention(8, "values of the loss that are needed to say that it fails")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         if trace.optimizers and all(optimizer.kind in SCALE_FREE for optimizer in trace.optimizers):
@@ -227,7 +227,7 @@ class InitialLossOff(Detector, code="D412", needs_fixed_data=True):
     Usual causes: weights or biases that start too large, inputs that are not scaled, a head or loss that does not fit.
     """
 
-    relative_limit: float = calibrated(
+    relative_limit = calibrated(
         8.0,
         "healthy classifiers begin at 0.9 to 1.9, with embeddings of unit variance as output layer at up to 5",
     )

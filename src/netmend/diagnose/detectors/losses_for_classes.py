@@ -33,21 +33,19 @@ class RegressionOnClassIds(Detector, code="D405", needs_fixed_data=True):
     this alone proves nothing.
     """
 
-    evenness_limit: float = calibrated(
+    evenness_limit = calibrated(
         0.5,
         "rarest over most frequent id; counts and ratings have tails: those of own healthy programs stay below 0.45",
     )
-    good_fit: float = convention(
+    good_fit = convention(
         0.1, "of the best constant prediction's loss: amounts that a network can learn are met better"
     )
-    least_samples: int = convention(12, "per id: fewer do not show how often it occurs")
-    least_classes: int = convention(
-        3, "the answer that matters is one of so many; with two that costs nothing"
-    )
-    poor_fit: float = calibrated(
+    least_samples = convention(12, "per id: fewer do not show how often it occurs")
+    least_classes = convention(3, "the answer that matters is one of so many; with two that costs nothing")
+    poor_fit = calibrated(
         0.5, "of the best constant prediction's loss; own healthy programs of this kind end below 0.4"
     )
-    most_ids: int = convention(100, "more whole values than this are quantities")
+    most_ids = convention(100, "more whole values than this are quantities")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for head in heads(trace):
@@ -198,7 +196,7 @@ class AbsoluteErrorOnClasses(Detector, code="D413", needs_fixed_data=True):
     how wrong an answer is. Cross entropy does.
     """
 
-    least_classes: int = exact(3, "with two classes the absolute error is no worse than others")
+    least_classes = exact(3, "with two classes the absolute error is no worse than others")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for loss in trace.losses:
@@ -264,11 +262,11 @@ class ClassWeightsWrong(Detector, code="D416", needs_fixed_data=True):
     numbers, `pos_weight` as positives over negatives.
     """
 
-    least_samples: int = convention(100, "training samples whose labels were seen")
-    unequal: float = convention(2.0, "most frequent class over the rarest one, from which weights matter")
-    uneven: float = convention(1.5, "largest over smallest weight that is meant as a weight at all")
-    together: float = convention(0.9, "correlation of weights and counts, both as logarithms")
-    exact: float = convention(0.15, "by which sorted weights may miss sorted inverse counts")
+    least_samples = convention(100, "training samples whose labels were seen")
+    unequal = convention(2.0, "most frequent class over the rarest one, from which weights matter")
+    uneven = convention(1.5, "largest over smallest weight that is meant as a weight at all")
+    together = convention(0.9, "correlation of weights and counts, both as logarithms")
+    exact = convention(0.15, "by which sorted weights may miss sorted inverse counts")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         counts = class_counts(trace)
@@ -352,7 +350,7 @@ class LabelsSmoothedAway(Detector, code="D418"):
     Usual cause: the share that the true class should keep was written down instead.
     """
 
-    most: float = exact(0.5, "of the target; above it the true class keeps less than is given away")
+    most = exact(0.5, "of the target; above it the true class keeps less than is given away")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for loss in trace.losses:

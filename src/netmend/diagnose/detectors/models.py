@@ -39,7 +39,7 @@ class UnregisteredLayers(Detector, code="D216"):
     inside forward().
     """
 
-    least: int = exact(1, "one layer that is never trained is enough")
+    least = exact(1, "one layer that is never trained is enough")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         yield from self._short_lived(trace)
@@ -171,10 +171,10 @@ class ModelRecreated(Detector, code="D217"):
     Usual cause: the model is created inside the loop over epochs.
     """
 
-    least_models: int = convention(
+    least_models = convention(
         3, "two models from one line are a pair; seeds, folds and searches train each for several epochs"
     )
-    most_passes: int = exact(1, "a model that sees the data once and is then replaced has wasted it")
+    most_passes = exact(1, "a model that sees the data once and is then replaced has wasted it")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         lines: dict[tuple[Site, str], list[ModelFact]] = defaultdict(list)
@@ -268,7 +268,7 @@ class CheckpointNotLoaded(Detector, code="D222"):
     Usual causes: a prefix such as "module." or "model." before every name, a checkpoint of another network.
     """
 
-    least_share: float = convention(
+    least_share = convention(
         0.1, "of the saved entries; a backbone taken from a larger model fits far more of them"
     )
 

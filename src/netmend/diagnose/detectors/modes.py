@@ -34,10 +34,10 @@ class EvaluationInTrainingMode(Detector, code="D205", needs_fixed_data=True):
     Usual cause: model.eval() is not called before validation or testing.
     """
 
-    most_steps: float = convention(
+    most_steps = convention(
         0.5, "passes that come with more than half of the steps are part of training (teachers, samples)"
     )
-    repeats: int = convention(
+    repeats = convention(
         3, "the same batch so often in one pass: dropout is used on purpose to estimate uncertainty"
     )
 
@@ -240,8 +240,8 @@ class TrainingInEvaluationMode(Detector, code="D206", needs_fixed_data=True):
     Usual cause: model.eval() before a validation pass, and no model.train() after it.
     """
 
-    least_steps: int = convention(4, "the loop is known exactly; fewer steps may be a check")
-    share_limit: float = convention(
+    least_steps = convention(4, "the loop is known exactly; fewer steps may be a check")
+    share_limit = convention(
         0.3, "from the first validation on: at least a third of the steps of any run with several"
     )
 

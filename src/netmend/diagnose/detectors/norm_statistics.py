@@ -38,12 +38,12 @@ class NormStatisticsLag(Detector, code="D316"):
     have hardly moved when the run ends.
     """
 
-    old_share: float = exact(0.2, "share of the initial statistics that is left: (1 - momentum) ** steps")
-    unseen_share: float = exact(
+    old_share = exact(0.2, "share of the initial statistics that is left: (1 - momentum) ** steps")
+    unseen_share = exact(
         0.8, "the same where no loss of evaluation was seen: evaluation has nearly another network"
     )
-    least_steps: int = convention(50, "fewer steps are a first try, not a training")
-    gap_limit: float = convention(2.5, "evaluation loss over training loss, so that it matters")
+    least_steps = convention(50, "fewer steps are a first try, not a training")
+    gap_limit = convention(2.5, "evaluation loss over training loss, so that it matters")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         gap = _loss_ratio(trace)
@@ -109,7 +109,7 @@ class NormNotEstimated(Detector, code="D231"):
     Usual causes: eval() right after the model is made (a first evaluation, a frozen judge).
     """
 
-    agreement_limit: float = exact(
+    agreement_limit = exact(
         0.9,
         "cosine between the two vectors of an estimate: 1 after a single training pass, about 1/sqrt(units) before",
     )
@@ -144,16 +144,16 @@ class ModeGap(Detector, code="D605"):
     dropout rate too high.
     """
 
-    gap_limit: float = calibrated(
+    gap_limit = calibrated(
         0.5,
         "difference of the two losses relative to the constant prediction's; healthy calibration runs reach 0.18",
     )
-    output_limit: float = calibrated(
+    output_limit = calibrated(
         3.0,
         "root mean square difference of the outputs, relative to their spread in eval mode; healthy runs reach 1.1, "
         "dropout of 95 % shows 12 and more",
     )
-    least_step: int = exact(
+    least_step = exact(
         64, "running averages with the usual momentum of 0.1 have then forgotten where they started"
     )
 

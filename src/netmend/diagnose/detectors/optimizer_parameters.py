@@ -40,9 +40,7 @@ class ParametersWithoutOptimizer(Detector, code="D213"):
     the model created anew after the optimiser was made.
     """
 
-    least_looks: int = convention(
-        3, "closely observed steps with a gradient: not a single stray backward pass"
-    )
+    least_looks = convention(3, "closely observed steps with a gradient: not a single stray backward pass")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         optimizers = stepped_optimizers(trace)
@@ -120,7 +118,7 @@ class IdleOptimizer(Detector, code="D228", needs_fixed_data=True):
     moved, a layer replaced), the optimiser belongs to another model.
     """
 
-    least_looks: int = convention(4, "closely observed steps of this optimiser")
+    least_looks = convention(4, "closely observed steps of this optimiser")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for holder in stepped_optimizers(trace):
@@ -212,8 +210,8 @@ class ParametersUnchanged(Detector, code="D215"):
     format (half-precision weights).
     """
 
-    least_looks: int = convention(4, "closely observed steps; a warm-up starts at 0 for a step or two")
-    share: float = convention(0.5, "at least half of what is trained; groups are stilled on purpose")
+    least_looks = convention(4, "closely observed steps; a warm-up starts at 0 for a step or two")
+    share = convention(0.5, "at least half of what is trained; groups are stilled on purpose")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         held = [wire for wire in wires(trace) if wire.held and wire.fact.trainable and wire.flows]

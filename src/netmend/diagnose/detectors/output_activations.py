@@ -29,7 +29,7 @@ class NormalisedTwice(Detector, code="D401", needs_fixed_data=True):
     BCEWithLogitsLoss; a softmax between model and loss.
     """
 
-    least_rows: int = exact(
+    least_rows = exact(
         2, "a single row of scores may sum to one by chance; several rows to a thousandth do not"
     )
 
@@ -124,7 +124,7 @@ class ScoresWhereProbabilitiesExpected(Detector, code="D403", needs_fixed_data=T
     no gradient outside. Usual causes: softmax, log-softmax or sigmoid forgotten, or the loss for scores was meant.
     """
 
-    log_limit: float = exact(
+    log_limit = exact(
         1e-3, "the logarithm of a probability is never above 0; a thousandth allows for rounding"
     )
 

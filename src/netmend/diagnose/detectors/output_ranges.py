@@ -34,13 +34,13 @@ class OutputRangeTooNarrow(Detector, code="D404", needs_fixed_data=True):
     classes die. Usual causes: an activation left on the output layer, or one that suits another kind of target.
     """
 
-    beyond_limit: float = calibrated(
+    beyond_limit = calibrated(
         0.7,
         "standard deviations by which targets leave the range; healthy programs stay at 0, own ones with noise on targets at 0.15",
     )
 
-    labels_limit: float = exact(1.2, "labels per sample: with one each, outputs that sum to one can be right")
-    least_looks: int = convention(4, "measurements that are needed to call an output dead")
+    labels_limit = exact(1.2, "labels per sample: with one each, outputs that sum to one can be right")
+    least_looks = convention(4, "measurements that are needed to call an output dead")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for head in heads(trace):

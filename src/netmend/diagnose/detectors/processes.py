@@ -24,7 +24,7 @@ class ReplicaDesync(Detector, code="D223"):
     one process only.
     """
 
-    least_parameters: int = exact(1, "replicas are equal to the last digit, or they are not replicas")
+    least_parameters = exact(1, "replicas are equal to the last digit, or they are not replicas")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         events = [event for event in trace.events if event.kind == "replicas differ"]
@@ -62,7 +62,7 @@ class WorkersDrawAlike(Detector, code="D317"):
     Usual causes: a generator that the dataset keeps, a worker_init_fn that gives all workers one seed.
     """
 
-    least_workers: int = exact(2, "with one worker there is nobody to draw the same")
+    least_workers = exact(2, "with one worker there is nobody to draw the same")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes("worker seeds"):

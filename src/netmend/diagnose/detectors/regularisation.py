@@ -41,26 +41,26 @@ class RegulariserDominates(Detector, code="D117"):
     task, a penalty summed over all weights without a small factor. Near the optimum both pulls balance, so a run that learned is not judged.
     """
 
-    share_limit: float = calibrated(
+    share_limit = calibrated(
         0.5,
         "decay over the data's gradient, which is 1 where both hold each other in balance; healthy programs that have not converged "
         "stay below 0.03",
     )
-    penalty_limit: float = calibrated(
+    penalty_limit = calibrated(
         0.3,
         "share of the objective that is not the criterion; other terms reach 0.9 in healthy programs, but weights do not shrink there",
     )
-    shrink_limit: float = calibrated(
+    shrink_limit = calibrated(
         0.7, "weights at the end over their start; healthy programs that learned little stay above 0.86"
     )
-    layer_limit: float = calibrated(
+    layer_limit = calibrated(
         0.5,
         "the same of one layer that alone is penalised; no layer of a healthy program with a penalty shrinks at all",
     )
-    layer_relative: float = convention(
+    layer_relative = convention(
         0.1, "of the constant prediction's loss: below that the penalty of one layer did not cost much"
     )
-    least_relative: float = convention(0.3, "below that of the constant prediction much was learned")
+    least_relative = convention(0.3, "below that of the constant prediction much was learned")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         yield from self._one_layer(trace)
@@ -161,11 +161,9 @@ class TermWithoutBound(Detector, code="D415", needs_fixed_data=True):
     everything else for it. Usual causes: a divergence or penalty with its sign turned, or subtracted where it should be added.
     """
 
-    depth_limit: float = exact(
-        1.0, "times the first value, below zero: no loss that may end at zero gets there"
-    )
-    growth_limit: float = convention(1.2, "of the loss from its beginning to its end")
-    least_looks: int = convention(5, "values of the loss that are needed to see it grow")
+    depth_limit = exact(1.0, "times the first value, below zero: no loss that may end at zero gets there")
+    growth_limit = convention(1.2, "of the loss from its beginning to its end")
+    least_looks = convention(5, "values of the loss that are needed to see it grow")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         if len(trace.optimizers) > 1:

@@ -22,8 +22,8 @@ class RewardConstant(Detector, code="D711"):
     away, a reward function that ends on the same branch every time.
     """
 
-    least_steps: int = convention(500, "a rare reward may not have been met before")
-    least_episodes: int = convention(4, "episodes that must agree on their return")
+    least_steps = convention(500, "a rare reward may not have been met before")
+    least_episodes = convention(4, "episodes that must agree on their return")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         world = training_world(trace)
@@ -110,10 +110,10 @@ class RewardBadlyScaled(Detector, code="D713"):
     are huge from the first update on. Usual causes: a raw score or a cost in small units as reward, a factor too many.
     """
 
-    size_limit: float = calibrated(
+    size_limit = calibrated(
         60.0, "root mean square of the rewards; healthy programs stay below 10 (Pendulum: 8)"
     )
-    loss_limit: float = calibrated(
+    loss_limit = calibrated(
         1000.0, "a hand-written loss that is smaller was computed from rewards that the program scales itself"
     )
 
@@ -171,9 +171,7 @@ class ObservationBadlyScaled(Detector, code="D714"):
     radians mixed, raw sensor values, positions in pixels, no VecNormalize.
     """
 
-    size_limit: float = calibrated(
-        20.0, "root mean square of a feature; in healthy programs of all kinds below 10"
-    )
+    size_limit = calibrated(20.0, "root mean square of a feature; in healthy programs of all kinds below 10")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         world = training_world(trace)

@@ -36,17 +36,15 @@ class RateDies(Detector, code="D210"):
     length given in epochs instead of steps.
     """
 
-    dead: float = convention(
+    dead = convention(
         1e-3, "a thousandth of the highest rate: a thousand such steps weigh as much as one before"
     )
-    by_share: float = convention(
+    by_share = convention(
         0.5, "schedules that end low reach a thousandth in the last tenth (cosine: the last 2 %)"
     )
-    weak: float = convention(0.0101, "a hundredth: what two usual decays by ten leave")
-    by_early: float = convention(
-        0.2, "two decays in the first fifth of the run: the numbers count something else"
-    )
-    least_steps: int = convention(20, "shorter runs have no schedule to speak of")
+    weak = convention(0.0101, "a hundredth: what two usual decays by ten leave")
+    by_early = convention(0.2, "two decays in the first fifth of the run: the numbers count something else")
+    least_steps = convention(20, "shorter runs have no schedule to speak of")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for table in trace.tables_of("rate"):
@@ -142,8 +140,8 @@ class RateNeverRises(Detector, code="D232", needs_end=True):
     Usual causes: a LambdaLR whose function returns a rate, though it is a factor of the rate; a warm-up that is longer than the run.
     """
 
-    share: float = convention(0.0101, "of the given rate: a hundredth is no rate that anybody asked for")
-    least_steps: int = convention(20, "shorter runs have no schedule to speak of")
+    share = convention(0.0101, "of the given rate: a hundredth is no rate that anybody asked for")
+    least_steps = convention(20, "shorter runs have no schedule to speak of")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for fact in trace.optimizers:

@@ -67,15 +67,13 @@ class PaddingCounted(Detector, code="D315"):
     (`padding_idx`); the loss should leave it out (`ignore_index`).
     """
 
-    match_limit: float = convention(
-        0.15, "difference of the shares of padding in inputs and of a class in targets"
-    )
-    share_limit: float = convention(0.15, "share of padding among the targets from which it weighs")
+    match_limit = convention(0.15, "difference of the shares of padding in inputs and of a class in targets")
+    share_limit = convention(0.15, "share of padding among the targets from which it weighs")
 
-    least_sequences: int = convention(
+    least_sequences = convention(
         20, "different sequences, for a class as frequent as padding to be more than chance"
     )
-    lead_limit: float = convention(1.5, "that class over the next one, so that it is the only candidate")
+    lead_limit = convention(1.5, "that class over the next one, so that it is the only candidate")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         share = self._share(trace)
@@ -185,7 +183,7 @@ class FirstStepOnly(Detector, code="D610"):
     a recurrent or causal layer is picked (`out[:, 0]`), which has seen one step, where the last one has seen them all.
     """
 
-    least_step: int = convention(4, "parts that start at zero hide later steps until they have been updated")
+    least_step = convention(4, "parts that start at zero hide later steps until they have been updated")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes("first step"):
@@ -223,11 +221,11 @@ class LooksAhead(Detector, code="D802"):
     exactly as it was. Usual causes: attention without a causal mask, a recurrent layer in both directions, a convolution padded on both sides.
     """
 
-    change_limit: float = exact(
+    change_limit = exact(
         1e-4,
         "change before the changed position, as a share of the largest change: 0 in a causal model; rounding is allowed for",
     )
-    distinct_limit: int = convention(5, "different tokens; fewer agree with their neighbours by chance")
+    distinct_limit = convention(5, "different tokens; fewer agree with their neighbours by chance")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes(WHAT):
@@ -284,8 +282,8 @@ class TargetsNotNext(Detector, code="D803"):
     in the model.
     """
 
-    noise: float = exact(1e-4, "change that is none, as a share of the largest")
-    distinct_limit: int = convention(5, "different tokens; echoing a few symbols is an exercise in memory")
+    noise = exact(1e-4, "change that is none, as a share of the largest")
+    distinct_limit = convention(5, "different tokens; echoing a few symbols is an exercise in memory")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for probe in trace.probes(WHAT):

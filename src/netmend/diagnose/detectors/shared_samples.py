@@ -109,30 +109,30 @@ class TrainingEvaluationOverlap(Detector, code="D309", needs_fixed_data=True):
     overlap, duplicates in the data, splitting after oversampling or augmentation.
     """
 
-    share_limit: float = calibrated(
+    share_limit = calibrated(
         0.03, "share of different evaluation samples seen in training; healthy programs show none"
     )
-    least_samples: int = convention(8, "evaluation samples seen in training, at least")
-    copies_limit: float = convention(
+    least_samples = convention(8, "evaluation samples seen in training, at least")
+    copies_limit = convention(
         0.02, "share of equal samples within the evaluation itself: inputs with few values repeat by chance"
     )
-    inside_limit: float = convention(
+    inside_limit = convention(
         0.8, "share, of what was seen of the training data, from which a batch lies inside it"
     )
-    subset_limit: float = convention(
+    subset_limit = convention(
         0.6, "an evaluation of all training samples measures the training accuracy on purpose"
     )
 
-    long_chance: float = convention(
+    long_chance = convention(
         0.01, "long sequences of tokens: how many of those trained on a new one equals by chance, at most"
     )
-    long_share: float = convention(
+    long_share = convention(
         0.25, "share of the evaluation that was trained on, where samples are windows of a text"
     )
-    untouched_limit: float = convention(
+    untouched_limit = convention(
         0.2, "share of evaluation batches without any: more of them belong to another part"
     )
-    least_windows: int = convention(256, "different windows trained on: a text that goes on")
+    least_windows = convention(256, "different windows trained on: a text that goes on")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         found = self._overlap(trace)

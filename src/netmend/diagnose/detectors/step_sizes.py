@@ -25,14 +25,14 @@ class UpdateRatioHigh(Detector, code="D101"):
     rate that is too high, gradients that are not cleared, unscaled inputs or targets, weights that start very small.
     """
 
-    usual_limit: float = calibrated(
+    usual_limit = calibrated(
         0.15,
         "median update over weight after the first tenth; healthy programs stay below 0.1 (at the peak of a one-cycle schedule)",
     )
-    early_limit: float = calibrated(
+    early_limit = calibrated(
         0.5, "the same in the first steps; healthy programs stay below 0.3 (logistic regression)"
     )
-    least_looks: int = convention(4, "fewer measured steps may be a burst")
+    least_looks = convention(4, "fewer measured steps may be a burst")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for motion in motions(trace):
@@ -88,22 +88,22 @@ class UpdateRatioLow(Detector, code="D102", needs_fixed_data=True):
     gradients that vanish, weights that start far too large. Fine-tuning a good model with small steps is no fault: its loss is low.
     """
 
-    ratio_limit: float = calibrated(
+    ratio_limit = calibrated(
         6e-4, "median update over weight; healthy programs that are not done move at least 1.8e-3 a step"
     )
-    travelled_limit: float = calibrated(
+    travelled_limit = calibrated(
         0.15, "that times the number of steps; healthy programs that are not done travel 0.8 and more"
     )
-    unknown_limit: float = convention(
+    unknown_limit = convention(
         0.003, "for objectives whose value says nothing about progress, only if nothing moved at all"
     )
-    unscaled_limit: float = convention(0.03, "where the loss has no constant prediction to be compared with")
-    least_relative: float = convention(0.75, "below that of the constant prediction something was learned")
-    most_fall: float = convention(0.35, "share of the first loss that is gone: more is learning")
-    highest_limit: float = convention(
+    unscaled_limit = convention(0.03, "where the loss has no constant prediction to be compared with")
+    least_relative = convention(0.75, "below that of the constant prediction something was learned")
+    most_fall = convention(0.35, "share of the first loss that is gone: more is learning")
+    highest_limit = convention(
         5e-3, "steps that were large once and are small now are a run that broke down or a schedule"
     )
-    least_steps: int = convention(30, "a run may be meant to be that short")
+    least_steps = convention(30, "a run may be meant to be that short")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for motion, ratio in self._judged(trace):
@@ -176,10 +176,10 @@ class UpdateRatioUneven(Detector, code="D114", needs_fixed_data=True):
     over the depth, layers that start at very different scales, very different rates per group.
     """
 
-    spread_limit: float = calibrated(
+    spread_limit = calibrated(
         1000.0, "fastest over slowest layer of one optimiser; healthy programs stay below 60"
     )
-    least_layers: int = convention(3, "two layers are no pattern")
+    least_layers = convention(3, "two layers are no pattern")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         speeds = self._speeds(trace)
@@ -227,24 +227,22 @@ class RateOutOfRange(Detector, code="D125", needs_fixed_data=True):
     A program that learns well with an odd rate is left alone; so is one whose steps are ordinary (a summed loss, large gradients).
     """
 
-    small_step: float = calibrated(
+    small_step = calibrated(
         3e-3, "highest relative update; healthy programs that learn from scratch come above 5e-3"
     )
-    large_step: float = calibrated(
+    large_step = calibrated(
         0.2, "highest relative update; healthy programs that learned little stay below 0.1"
     )
-    plain_rate: float = convention(
+    plain_rate = convention(
         0.05, "below that SGD is mostly used with momentum, which makes steps ten times longer"
     )
-    poor_relative: float = convention(0.6, "a loss that high at the end was hardly learned")
-    unseen_travel: float = convention(
+    poor_relative = convention(0.6, "a loss that high at the end was hardly learned")
+    unseen_travel = convention(
         0.06, "where progress cannot be judged: the distance that all steps together could reach"
     )
-    most_fall: float = convention(0.1, "share of the first loss that is gone, where it has no scale")
-    far: float = convention(
-        10.0, "times the highest usual rate: a mistake where nothing says how well the run went"
-    )
-    least_steps: int = convention(5, "fewer steps say nothing")
+    most_fall = convention(0.1, "share of the first loss that is gone, where it has no scale")
+    far = convention(10.0, "times the highest usual rate: a mistake where nothing says how well the run went")
+    least_steps = convention(5, "fewer steps say nothing")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for motion in motions(trace):

@@ -21,9 +21,9 @@ class TargetNeverMoves(Detector, code="D720"):
     Polyak factor that is far too small, the copy forgotten.
     """
 
-    least_looks: int = convention(10, "looks at both networks")
-    least_changes: int = convention(8, "changes of the trained network meanwhile")
-    moved_limit: float = exact(
+    least_looks = convention(10, "looks at both networks")
+    least_changes = convention(8, "changes of the trained network meanwhile")
+    moved_limit = exact(
         0.1, "1 − (1 − tau)ⁿ: the share of the trained weights that the target holds after n soft updates"
     )
 
@@ -95,8 +95,8 @@ class TargetFollowsAtOnce(Detector, code="D721"):
     every step, a Polyak factor of one.
     """
 
-    least_looks: int = convention(10, "looks at both networks")
-    share_limit: float = exact(
+    least_looks = convention(10, "looks at both networks")
+    share_limit = exact(
         0.9, "of the looks; a target that stands still between updates is apart at most of them"
     )
 

@@ -39,17 +39,15 @@ class FewSamples(Detector, code="D319", needs_fixed_data=True, needs_end=True):
     a split exchanged, a subset of a first try that was left in, an index that selects too much away.
     """
 
-    few: int = convention(150, "training samples that are few for any network")
-    weights_per_sample: float = convention(
-        5.0, "weights per sample: with fewer the network is as small as its data"
-    )
-    evaluated_share: float = convention(
+    few = convention(150, "training samples that are few for any network")
+    weights_per_sample = convention(5.0, "weights per sample: with fewer the network is as small as its data")
+    evaluated_share = convention(
         2.0, "evaluation samples over training samples; splits keep more for training"
     )
-    most_updates: int = convention(
+    most_updates = convention(
         150, "with more of them so few samples are known by heart, unless something else is wrong"
     )
-    least_relative: float = convention(0.35, "a run that learned did so from few samples too")
+    least_relative = convention(0.35, "a run that learned did so from few samples too")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         samples, course = training_samples(trace), objective(trace)
@@ -117,26 +115,26 @@ class ShortTraining(Detector, code="D512", needs_fixed_data=True):
     of epochs left over from trying the program out; batches so large that an epoch is a handful of updates.
     """
 
-    few_passes: float = calibrated(
+    few_passes = calibrated(
         5.1, "times that every sample was seen; healthy programs of few updates that learned little: 6"
     )
-    few_steps: int = calibrated(200, "updates; one batch more than that in five passes learns most tasks")
-    one_pass: float = convention(1.3, "every sample seen about once, whatever the number of updates")
-    few_single: int = convention(1500, "updates up to which one pass over the data is short")
-    few_unknown: int = convention(100, "updates that are few when the amount of data is not known")
-    hardly_any: int = convention(
+    few_steps = calibrated(200, "updates; one batch more than that in five passes learns most tasks")
+    one_pass = convention(1.3, "every sample seen about once, whatever the number of updates")
+    few_single = convention(1500, "updates up to which one pass over the data is short")
+    few_unknown = convention(100, "updates that are few when the amount of data is not known")
+    hardly_any = convention(
         50, "updates that are too few for a training from scratch, however often samples were seen"
     )
-    small_batch: int = convention(
+    small_batch = convention(
         200, "samples in a batch that make the updates few; smaller sets are commonly taken whole"
     )
-    still_much: float = convention(0.35, "with hardly any updates, a loss that leaves much to learn")
-    more_passes: float = convention(10, "passes that are few where there were that few updates")
-    large_share: float = convention(0.25, "of the data in one batch: then the batch is too large")
-    least_relative: float = convention(0.5, "below that of the constant prediction much was learned")
-    two_passes: float = convention(1.9, "passes that are more than a try-out of the first batches")
-    least_steps: int = convention(5, "fewer steps are a try-out, not a training")
-    late: float = convention(0.4, "share of the run after which the last looks must lie to tell of its end")
+    still_much = convention(0.35, "with hardly any updates, a loss that leaves much to learn")
+    more_passes = convention(10, "passes that are few where there were that few updates")
+    large_share = convention(0.25, "of the data in one batch: then the batch is too large")
+    least_relative = convention(0.5, "below that of the constant prediction much was learned")
+    two_passes = convention(1.9, "passes that are more than a try-out of the first batches")
+    least_steps = convention(5, "fewer steps are a try-out, not a training")
+    late = convention(0.4, "share of the run after which the last looks must lie to tell of its end")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course, steps, passes = objective(trace), trace.run.steps, epochs(trace)
@@ -220,13 +218,13 @@ class StillFalling(Detector, code="D505", needs_fixed_data=True):
     epochs, a batch so large that there are hardly any updates, a learning rate that is too low.
     """
 
-    fall_limit: float = calibrated(
+    fall_limit = calibrated(
         0.22, "share of the remaining loss lost over the last third of the run; see docs/calibration.md"
     )
-    least_relative: float = calibrated(0.35, "below that much has been learned already")
-    least_looks: int = convention(6, "a trend needs some points")
-    late: float = convention(0.4, "share of the run after which what is compared with its end must lie")
-    few_looks: int = convention(12, "below that block means hide the trend: single losses count")
+    least_relative = calibrated(0.35, "below that much has been learned already")
+    least_looks = convention(6, "a trend needs some points")
+    late = convention(0.4, "share of the run after which what is compared with its end must lie")
+    few_looks = convention(12, "below that block means hide the trend: single losses count")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)

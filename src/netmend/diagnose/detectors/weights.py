@@ -22,13 +22,11 @@ class WeightsDiverge(Detector, code="D107", needs_fixed_data=True):
     high, gradients that are not cleared, a loss without a lower bound, unscaled inputs or targets.
     """
 
-    early_limit: float = calibrated(4.0, "growth within the first steps; healthy networks stay below 2.4")
-    growth_limit: float = calibrated(
+    early_limit = calibrated(4.0, "growth within the first steps; healthy networks stay below 2.4")
+    growth_limit = calibrated(
         40.0, "growth over the run; healthy networks stay below 22 (sigmoid units that learn steps)"
     )
-    least_tensors: int = convention(
-        2, "a single linear layer takes the scale it needs, whatever it started from"
-    )
+    least_tensors = convention(2, "a single linear layer takes the scale it needs, whatever it started from")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for motion in self._judged(trace):
@@ -81,7 +79,7 @@ class WeightsCollapse(Detector, code="D108"):
     strong for the size of the gradients, or the only pull left when gradients vanish.
     """
 
-    shrink_limit: float = calibrated(
+    shrink_limit = calibrated(
         0.15, "last over initial size, median over tensors; healthy programs stay above 0.5"
     )
 
@@ -129,12 +127,12 @@ class WeightsJump(Detector, code="D121"):
     called in every epoch, the model built inside the loop. Loading good weights on purpose shows the same.
     """
 
-    excess_limit: float = exact(
+    excess_limit = exact(
         5.0,
         "change over the sum of the steps in between, which bounds it; five allows for steps that grew meanwhile",
     )
-    least_change: float = convention(0.3, "of the initial size: clamping and projecting change less")
-    share_limit: float = convention(0.6, "of the weights: most, not one that is tied or projected")
+    least_change = convention(0.3, "of the initial size: clamping and projecting change less")
+    share_limit = convention(0.6, "of the weights: most, not one that is tied or projected")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         parameters = comparable(trace)

@@ -201,7 +201,7 @@ class ExplorationMissing(Cause, code="RL-EXP-MISSING"):
     actions from the policy's distribution.
     """
 
-    least_steps: int = convention(200, "environment steps; shorter programs try something out")
+    least_steps = convention(200, "environment steps; shorter programs try something out")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         world = training_world(case.trace)

@@ -70,11 +70,11 @@ class BatchTooSmall(Cause, code="HYP-BATCH-SMALL"):
     samples, accumulate gradients over several batches, or use GroupNorm or LayerNorm.
     """
 
-    good_relative: float = convention(0.3, "a program that learns as well as that is not hindered")
+    good_relative = convention(0.3, "a program that learns as well as that is not hindered")
 
-    poor_relative: float = convention(0.5, "a loss that high at the end was hardly learned")
+    poor_relative = convention(0.5, "a loss that high at the end was hardly learned")
 
-    least_samples: int = convention(50, "samples of which single ones are drawn")
+    least_samples = convention(50, "samples of which single ones are drawn")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D313"):
@@ -157,9 +157,7 @@ class DataNotShuffled(Cause, code="API-SHUFFLE-POS"):
     data anew in every epoch: `DataLoader(..., shuffle=True)`.
     """
 
-    good_relative: float = convention(
-        0.1, "a program that learns as well as that does not suffer from the order"
-    )
+    good_relative = convention(0.1, "a program that learns as well as that does not suffer from the order")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D308"):

@@ -70,7 +70,7 @@ class EndOfEpisodeIgnored(Cause, code="RL-ENV-DONES"):
     follows by `1 - terminated`.
     """
 
-    least_ends: int = convention(3, "episodes that really ended; without any the mask would change nothing")
+    least_ends = convention(3, "episodes that really ended; without any the mask would change nothing")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         world = training_world(case.trace)
@@ -188,8 +188,8 @@ class StateNotAdvanced(Cause, code="RL-STEP-MISSING"):
     old one only once the step is kept.
     """
 
-    least_steps: int = convention(200, "environment steps; shorter programs try something out")
-    gain_limit: float = convention(
+    least_steps = convention(200, "environment steps; shorter programs try something out")
+    gain_limit = convention(
         0.5, "rise of the return in standard deviations from which on the agent has got better"
     )
 

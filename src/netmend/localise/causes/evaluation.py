@@ -96,15 +96,15 @@ class EvaluationPreparedDifferently(Cause, code="PRE-TRAIN-TEST-SKEW"):
     statistics of the training data, and use it for both.
     """
 
-    loss_gap: float = convention(2.0, "evaluation loss over training loss that is a clear gap")
-    metric_gap: float = convention(0.2, "accuracy or R² lost from training to evaluation")
-    good_metric: float = convention(
+    loss_gap = convention(2.0, "evaluation loss over training loss that is a clear gap")
+    metric_gap = convention(0.2, "accuracy or R² lost from training to evaluation")
+    good_metric = convention(
         0.9, "accuracy or R² of an evaluation that does not suffer from how it is prepared"
     )
 
-    half_range: float = exact(3**0.5, "half the range over standard deviation, of even values")
-    plain_to_see: float = convention(10.0, "a difference that large is a fault however training went")
-    unlearned: float = convention(0.9, "of the constant prediction's loss: nothing was learned")
+    half_range = exact(3**0.5, "half the range over standard deviation, of even values")
+    plain_to_see = convention(10.0, "a difference that large is a fault however training went")
+    unlearned = convention(0.9, "of the constant prediction's loss: nothing was learned")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D310"):

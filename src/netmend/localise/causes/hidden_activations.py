@@ -27,11 +27,9 @@ class HiddenActivationMissing(Cause, code="ACT-HID-MISSING"):
     call it in forward.
     """
 
-    affine_weight: float = convention(
-        3.0, "a network of several layers that is linear as a whole is rarely meant"
-    )
-    certain_weight: float = convention(2.2, "two layers that surely follow one another")
-    certain_layers: int = convention(3, "products with weights that nobody writes to limit a rank")
+    affine_weight = convention(3.0, "a network of several layers that is linear as a whole is rarely meant")
+    certain_weight = convention(2.2, "two layers that surely follow one another")
+    certain_layers = convention(3, "products with weights that nobody writes to limit a rank")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         pairs = [
@@ -157,17 +155,15 @@ class HiddenActivationWrong(Cause, code="ACT-HID-WRONG"):
     Use ReLU (or GELU, tanh in shallow networks) in hidden layers.
     """
 
-    softmax_weight: float = convention(
-        2.6, "a softmax between layers is seldom meant, and never in a plain stack"
-    )
+    softmax_weight = convention(2.6, "a softmax between layers is seldom meant, and never in a plain stack")
 
-    squeezed_weight: float = convention(
+    squeezed_weight = convention(
         0.9, "networks learn in spite of a sigmoid: alone, and with a poor end alone, it is not told"
     )
-    slow_weight: float = convention(
+    slow_weight = convention(
         0.3, "slow learning is what a sigmoid does to a network, but few epochs look the same"
     )
-    well_learned: float = convention(
+    well_learned = convention(
         0.05, "of the constant prediction's loss: what a softmax in a plain stack costs is more than that"
     )
 

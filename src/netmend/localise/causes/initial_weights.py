@@ -40,9 +40,7 @@ class WeightsStartBadly(Cause, code="ARC-INIT-WEIGHT"):
     gradient fade. Leave the framework's own initialisation, or use He's for rectifiers and Xavier's for tanh and sigmoid.
     """
 
-    symmetric_weight: float = convention(
-        4.0, "equal units in two layers in a row are a fact; harm adds to it"
-    )
+    symmetric_weight = convention(4.0, "equal units in two layers in a row are a fact; harm adds to it")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         yield from self._again(case)
@@ -165,7 +163,7 @@ class BiasesStartBadly(Cause, code="ARC-INIT-BIAS"):
     targets has to be unlearned first. Start hidden biases at zero, and the output bias at zero or at the mean of the targets.
     """
 
-    dead_weight: float = convention(
+    dead_weight = convention(
         3.0, "a layer that is dead from the first step behind such biases leaves little doubt"
     )
 

@@ -181,10 +181,10 @@ class InputsNotNormalised(Cause, code="PRE-MISS-NORM"):
     learning rate that suits one feature is wrong for the others. Subtract the training mean and divide by the training standard deviation.
     """
 
-    good_relative: float = convention(0.25, "a program that learns as well as that is not hindered")
-    poor_relative: float = convention(0.35, "a loss this high at the end leaves much to learn")
-    wild_start: float = convention(3.0, "a first loss that high: the inputs' size reaches the output")
-    large_factor: float = convention(4.0, "times the limit from which size alone weighs more")
+    good_relative = convention(0.25, "a program that learns as well as that is not hindered")
+    poor_relative = convention(0.35, "a loss this high at the end leaves much to learn")
+    wild_start = convention(3.0, "a first loss that high: the inputs' size reaches the output")
+    large_factor = convention(4.0, "times the limit from which size alone weighs more")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D302"):

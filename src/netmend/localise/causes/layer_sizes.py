@@ -238,7 +238,7 @@ class NormalisationMissing(Cause, code="LYR-NORM-MISSING"):
     Put BatchNorm or LayerNorm after the linear layers, add skip connections, or start with He's initialisation.
     """
 
-    least_layers: int = convention(7, "shallower networks train without")
+    least_layers = convention(7, "shallower networks train without")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         deep = list(case.of("D106")) + [s for s in case.of("D103") if s.detail.get("form") == "depth"]

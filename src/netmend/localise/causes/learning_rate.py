@@ -78,23 +78,19 @@ class LearningRateHigh(Cause, code="HYP-LR-HIGH"):
     Divide the rate by ten until the loss falls from the first steps on; then try rates in between.
     """
 
-    ratio: float = calibrated(
+    ratio = calibrated(
         0.1, "highest relative update; only one in ten healthy programs comes above, none that fails"
     )
-    growth: float = calibrated(2.5, "growth of weights in the first steps of healthy programs, at most")
-    overshoot: float = calibrated(2.0, "jump of the loss in the first steps; healthy programs stay below 1.5")
-    far_overshoot: float = convention(5.0, "a jump that no noise explains")
-    good_relative: float = convention(0.3, "a loss that low was learned, whatever the rate")
-    good_after_wild_start: float = convention(
-        0.1, "the same where loss and weights both shot up at the start"
-    )
-    poor_relative: float = convention(0.5, "a loss that high at the end was hardly learned")
-    bad_start: float = convention(3.0, "a loss that far off before any step is not the rate's doing")
-    hopeless_start: float = convention(
-        100.0, "a loss that far off says that data or weights have a wrong scale"
-    )
-    high_momentum: float = convention(0.99, "steps grow a hundredfold, and the rate is not the first suspect")
-    most: float = convention(4.2, "an inference never outweighs a proof, which has 4.5")
+    growth = calibrated(2.5, "growth of weights in the first steps of healthy programs, at most")
+    overshoot = calibrated(2.0, "jump of the loss in the first steps; healthy programs stay below 1.5")
+    far_overshoot = convention(5.0, "a jump that no noise explains")
+    good_relative = convention(0.3, "a loss that low was learned, whatever the rate")
+    good_after_wild_start = convention(0.1, "the same where loss and weights both shot up at the start")
+    poor_relative = convention(0.5, "a loss that high at the end was hardly learned")
+    bad_start = convention(3.0, "a loss that far off before any step is not the rate's doing")
+    hopeless_start = convention(100.0, "a loss that far off says that data or weights have a wrong scale")
+    high_momentum = convention(0.99, "steps grow a hundredfold, and the rate is not the first suspect")
+    most = convention(4.2, "an inference never outweighs a proof, which has 4.5")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         moving = motions(case.trace)
@@ -269,11 +265,11 @@ class LearningRateLow(Cause, code="HYP-LR-LOW"):
     Multiply the rate by ten until the loss bends down within the first tenth of the run.
     """
 
-    slow: float = calibrated(
+    slow = calibrated(
         1.5e-3,
         "relative update below which a straight, slow fall is put down to the rate; healthy programs move more",
     )
-    most: float = convention(4.2, "an inference never outweighs a proof, which has 4.5")
+    most = convention(4.2, "an inference never outweighs a proof, which has 4.5")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         early = cut_short(case.trace)  # a curve that is still falling is then no sign of anything

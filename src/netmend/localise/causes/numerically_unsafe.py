@@ -36,14 +36,12 @@ class NumericallyUnsafe(Cause, code="OPT-EPS"):
     give NaN at zero. Use 1e-8 with Adam, and clamp or the stable forms in losses.
     """
 
-    large_epsilon: float = convention(
-        1e-4, "1e-8 is usual, up to 1e-5 in half precision and reinforcement learning"
-    )
-    least_share: float = calibrated(
+    large_epsilon = convention(1e-4, "1e-8 is usual, up to 1e-5 in half precision and reinforcement learning")
+    least_share = calibrated(
         0.1,
         "size of the first updates over the rate: Adam's are 0.3 to 1 by construction, unless epsilon dominates",
     )
-    tiny_epsilon: float = convention(1e-15, "less than that is lost beside float32 values")
+    tiny_epsilon = convention(1e-15, "less than that is lost beside float32 values")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D110"):

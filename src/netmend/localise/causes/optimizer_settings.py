@@ -32,13 +32,9 @@ class MomentumOutOfRange(Cause, code="OPT-MOMENTUM"):
     runs away. Use 0.9, and betas of (0.9, 0.999) with Adam.
     """
 
-    high: float = convention(
-        0.98, "0.9 to 0.99 are in use; from here on a gradient acts for 50 steps and more"
-    )
-    very_high: float = convention(0.995, "hardly anybody uses that on purpose")
-    low_beta: float = convention(
-        0.5, "a memory of squared gradients shorter than two steps normalises nothing"
-    )
+    high = convention(0.98, "0.9 to 0.99 are in use; from here on a gradient acts for 50 steps and more")
+    very_high = convention(0.995, "hardly anybody uses that on purpose")
+    low_beta = convention(0.5, "a memory of squared gradients shorter than two steps normalises nothing")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         hurt = harm(case, 1.5)

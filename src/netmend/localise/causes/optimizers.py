@@ -60,14 +60,14 @@ class OptimizerUnsuited(Cause, code="OPT-SELECT"):
     shrink; L-BFGS compares gradients of different batches. Use Adam with a rate of 1e-3, or SGD with momentum 0.9.
     """
 
-    small_step: float = convention(3e-3, "relative update that is small for the first steps of any training")
-    plain_step: float = calibrated(
+    small_step = convention(3e-3, "relative update that is small for the first steps of any training")
+    plain_step = calibrated(
         0.03, "highest relative update of plain SGD; healthy programs with it come above 0.06"
     )
-    least_level: float = convention(0.35, "below that of the constant prediction much was learned")
-    nothing: float = convention(0.9, "above that of the constant prediction hardly anything was")
-    least_steps: int = convention(100, "fewer updates are few for any optimiser")
-    shrunk: float = convention(3.0, "times smaller than in the first steps: the steps die out")
+    least_level = convention(0.35, "below that of the constant prediction much was learned")
+    nothing = convention(0.9, "above that of the constant prediction hardly anything was")
+    least_steps = convention(100, "fewer updates are few for any optimiser")
+    shrunk = convention(3.0, "times smaller than in the first steps: the steps die out")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         if _compares_optimizers(case.trace):

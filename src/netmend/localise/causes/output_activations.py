@@ -215,7 +215,7 @@ class OutputActivationWrong(Cause, code="ACT-OUT-WRONG"):
     for values above 0.
     """
 
-    well_fitted: float = convention(
+    well_fitted = convention(
         0.05, "a loss this far below the best constant prediction: whatever the range, it did not hurt"
     )
 

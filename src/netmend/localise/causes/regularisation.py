@@ -56,7 +56,7 @@ class RegularisationTooStrong(Cause, code="LOS-REG-EXTRA"):
     Remove it, or divide it by a hundred and go up again only against overfitting.
     """
 
-    dominates: float = convention(
+    dominates = convention(
         3.0, "measured: the penalty's pull is the stronger one, weights shrank, little was learned"
     )
 
@@ -132,11 +132,11 @@ class DropoutRateWrong(Cause, code="LYR-DROPOUT-RATE"):
     Use 0.1 to 0.5 in hidden layers and none behind the last layer.
     """
 
-    high_rate: float = published(0.65, "0.2 to 0.5 is what the inventors and every textbook advise")
-    hopeless_rate: float = convention(
+    high_rate = published(0.65, "0.2 to 0.5 is what the inventors and every textbook advise")
+    hopeless_rate = convention(
         0.9, "a rate at which nine of ten numbers are lost; below it some networks do well"
     )
-    good_relative: float = convention(0.3, "a training loss below that is no victim of dropout")
+    good_relative = convention(0.3, "a training loss below that is no victim of dropout")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         layers = [drop for drop in dropouts(case.trace) if drop.rate >= self.high_rate or drop.last]
@@ -241,10 +241,10 @@ class NothingAgainstOverfitting(Cause, code="LOS-REG-MISSING"):
     answered ever more confidently wrong. Add weight decay, dropout or augmentation, use a smaller network or more data.
     """
 
-    weights_per_sample: float = convention(10.0, "weights per sample from which storing answers is easy")
-    low_rate: float = published(0.1, "a dropout rate below that regularises hardly anything")
-    many_epochs: float = convention(60, "the same as for too many epochs")
-    few_samples: int = convention(150, "training samples that are few for any network")
+    weights_per_sample = convention(10.0, "weights per sample from which storing answers is easy")
+    low_rate = published(0.1, "a dropout rate below that regularises hardly anything")
+    many_epochs = convention(60, "the same as for too many epochs")
+    few_samples = convention(150, "training samples that are few for any network")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D506"):

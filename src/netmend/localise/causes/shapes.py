@@ -31,7 +31,7 @@ class OutputWidth(Cause, code="LYR-OUT-SHAPE"):
     Set the width of the last layer to the number of classes or targets.
     """
 
-    well_fitted: float = convention(
+    well_fitted = convention(
         0.3, "a loss this far below the best constant prediction: the targets are met all the same"
     )
 

@@ -41,8 +41,8 @@ class LabelsDoNotBelong(Cause, code="DAT-LABEL"):
     same permutation, and look at a few pairs by eye.
     """
 
-    nothing_learned: float = convention(0.95, "of the constant prediction's loss at the end")
-    few_samples: int = convention(150, "training samples that are few for any network")
+    nothing_learned = convention(0.95, "of the constant prediction's loss at the end")
+    few_samples = convention(150, "training samples that are few for any network")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         permuted = case.first("D320")
@@ -174,9 +174,9 @@ class ClassesUnbalanced(Cause, code="DAT-IMBALANCE"):
     Weight the classes in the loss, sample them evenly, and look at the recall of each class instead of the accuracy.
     """
 
-    recall_limit: float = convention(0.1, "recall of a class below which it counts as never predicted")
+    recall_limit = convention(0.1, "recall of a class below which it counts as never predicted")
 
-    frequent_limit: float = convention(
+    frequent_limit = convention(
         0.6,
         "share of the most frequent class up to which giving it alone is wrong so often that other classes are worth learning",
     )
@@ -264,8 +264,8 @@ class TargetsNotScaled(Cause, code="PRE-MISS-SCALE"):
     Standardise the targets with training statistics and undo it on the predictions.
     """
 
-    good_relative: float = convention(0.4, "a program that learns as well as that is not hindered")
-    large_factor: float = convention(10.0, "times the limit from which size alone weighs more")
+    good_relative = convention(0.4, "a program that learns as well as that is not hindered")
+    large_factor = convention(10.0, "times the limit from which size alone weighs more")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D305"):

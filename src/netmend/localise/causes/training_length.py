@@ -27,15 +27,15 @@ class TooFewEpochs(Cause, code="HYP-EPOCH-FEW"):
     Train longer, as long as the curve says; where that would take many times as long, the steps are too small. A run that was interrupted, crashed or killed is not judged by its length.
     """
 
-    few_epochs: float = convention(5, "passes over the data that are few for any training from scratch")
-    hardly_any: int = convention(50, "updates that are hardly any: the optimiser has not even found its pace")
-    few_steps: int = convention(150, "updates that are few for any training from scratch")
-    moved: float = convention(
+    few_epochs = convention(5, "passes over the data that are few for any training from scratch")
+    hardly_any = convention(50, "updates that are hardly any: the optimiser has not even found its pace")
+    few_steps = convention(150, "updates that are few for any training from scratch")
+    moved = convention(
         0.03, "share of the loss that must have gone: one that does not move has another trouble"
     )
-    least_blocks: int = convention(8, "parts of a curve from which on its second half shows a trend")
-    known_metric: float = convention(0.97, "accuracy or R² at the end of a task that is learned")
-    too_long: float = convention(10.0, "times as long, at best, from which on a longer training is no remedy")
+    least_blocks = convention(8, "parts of a curve from which on its second half shows a trend")
+    known_metric = convention(0.97, "accuracy or R² at the end of a task that is learned")
+    too_long = convention(10.0, "times as long, at best, from which on a longer training is no remedy")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         trace = case.trace
@@ -165,9 +165,9 @@ class TooManyEpochs(Cause, code="HYP-EPOCH-MANY"):
     Stop early, or keep the weights of the best evaluation.
     """
 
-    many_epochs: float = convention(60, "passes over the data that are many for a network of any size")
+    many_epochs = convention(60, "passes over the data that are many for a network of any size")
 
-    unlearned: float = convention(0.9, "a training loss that high was not learned by heart")
+    unlearned = convention(0.9, "a training loss that high was not learned by heart")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D507"):

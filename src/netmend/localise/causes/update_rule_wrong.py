@@ -26,7 +26,7 @@ class UpdateRuleWrong(Cause, code="RL-NET-RULE"):
     possible return come from targets that contain them.
     """
 
-    gain_limit: float = convention(
+    gain_limit = convention(
         0.5, "rise of the return in standard deviations from which on the agent has got better"
     )
 
