@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from netmend.program.text.sources import Code, Sources
-from netmend.vocabulary import Fault, LossFact, ModelFact, OptimizerFact, TaskFact, Trace
+from netmend.vocabulary import Fault, LossFact, ModelFact, OptimizerFact, Site, TaskFact, Trace
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,15 +27,25 @@ class Case:
         return "" if self.fault is None else self.fault.cause
 
     @property
+    def component(self) -> str:
+        """What the fault names: a layer, loss or optimiser of the trace, or another word of its cause."""
+        return "" if self.fault is None else self.fault.component
+
+    @property
+    def site(self) -> Site | None:
+        """Where the fault is said to be."""
+        return None if self.fault is None else self.fault.site
+
+    @property
     def optimizer(self) -> OptimizerFact | None:
         """The optimiser that the fault names, else the first."""
-        named = None if self.fault is None else self.trace.get(OptimizerFact, self.fault.component)
+        named = self.trace.get(OptimizerFact, self.component)
         return named or next(iter(self.trace.optimizers), None)
 
     @property
     def loss(self) -> LossFact | None:
         """The loss that the fault names, else the one that backward() was called on."""
-        named = None if self.fault is None else self.trace.get(LossFact, self.fault.component)
+        named = self.trace.get(LossFact, self.component)
         objectives = [loss for loss in self.trace.losses if loss.backward is not None]
         return named or next(iter((*objectives, *self.trace.losses)), None)
 

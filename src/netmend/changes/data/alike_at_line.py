@@ -14,7 +14,7 @@ from netmend.vocabulary.change import FileEdits
 
 def alike_at_line(case: Case) -> Iterator[FileEdits]:
     """Changes of the line that the fault stands on which make it do what the line for training data does."""
-    found = case.code.statement_at(None if case.fault is None else case.fault.site)
+    found = case.code.statement_at(case.site)
     if found is None:
         return
     file, statement = found

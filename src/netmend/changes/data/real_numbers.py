@@ -18,7 +18,7 @@ _WHOLE = ("int", "long", "short", "byte", "char", "uint8", "int8", "int16", "int
 
 def real_at_line(case: Case) -> Iterator[tuple[str, FileEdits]]:
     """Ways to keep real numbers on the line that the fault stands on."""
-    found = case.code.statement_at(None if case.fault is None else case.fault.site)
+    found = case.code.statement_at(case.site)
     if found is None:
         return
     file, statement = found

@@ -23,7 +23,7 @@ _SAMPLERS = ("randint", "integers", "choice", "sample", "multinomial")
 
 def loader_of(case: Case) -> LoaderFact | None:
     """The loader of the training data: the one that the fault names, else the one that feeds training."""
-    named = None if case.fault is None else case.trace.get(LoaderFact, case.fault.component)
+    named = case.trace.get(LoaderFact, case.component)
     if named is not None:
         return named
     # A loader that is made anew for every epoch is one to the reader.

@@ -36,7 +36,7 @@ class Write:
 
 def write_at(case: Case) -> Write | None:
     """The write on the line that the fault stands on."""
-    found = case.code.statement_at(case.fault.site if case.fault is not None else None)
+    found = case.code.statement_at(case.site)
     return None if found is None else _write(*found)
 
 

@@ -18,7 +18,7 @@ from netmend.vocabulary import FunctionFact, ModuleFact, OperandFact
 def head_of(case: Case) -> Head | None:
     """The head that the fault is about: by its loss, else by the function of its output, else the first."""
     found = heads(case.trace)
-    wanted = "" if case.fault is None else case.fault.component
+    wanted = case.component
     for head in found:
         if head.loss.name == wanted:
             return head

@@ -33,7 +33,7 @@ def links_of(case: Case, model: str = "") -> list[Link]:
 
 def model_of_fault(case: Case) -> str:
     """The model that the fault's component belongs to; "" when it names none."""
-    component = "" if case.fault is None else case.fault.component
+    component = case.component
     fact = case.trace.get(ModuleFact, component)
     if fact is not None:
         return fact.model

@@ -56,7 +56,7 @@ class CheckpointNames(Repair, code="R513", cures=("TRN-CKPT", "API-RESTORE")):
     """
 
     def propose(self, case: Case) -> Iterator[Change]:
-        found = None if case.fault is None else case.code.call_at(case.fault.site)
+        found = case.code.call_at(case.site)
         if found is None or not isinstance(found[1].func, ast.Attribute):
             return
         file, call = found
@@ -127,7 +127,7 @@ class CheckpointNames(Repair, code="R513", cures=("TRN-CKPT", "API-RESTORE")):
 
 def _names(case: Case) -> tuple[list[str], list[str], bool]:
     """Names that the model wants, names that the state gives, and whether the state is the model's own."""
-    site = None if case.fault is None else case.fault.site
+    site = case.site
     for event in case.trace.events:
         if event.kind == "state loaded" and (
             site is None or event.site is None or event.site.line == site.line

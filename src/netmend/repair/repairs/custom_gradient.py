@@ -55,8 +55,8 @@ class CustomGradient(Repair, code="R212", cures=("TRN-GRAD", "TRN-BACKPROP")):
     @staticmethod
     def _functions(case: Case) -> Iterator[tuple[File, ast.ClassDef]]:
         """The class that the fault names, else the one its line stands in."""
-        wanted = "" if case.fault is None else case.fault.component.rpartition(".")[2].partition("@")[0]
-        site = None if case.fault is None else case.fault.site
+        wanted = case.component.rpartition(".")[2].partition("@")[0]
+        site = case.site
         for file in case.code.files(site.file if site is not None else ""):
             for node in inside(file.tree, ast.ClassDef):
                 if "Function" not in map(last_name, node.bases):

@@ -92,7 +92,7 @@ class DataType(
         elif _MET.search(text):
             for title, edits in _ways(case, _input(case), "float"):
                 yield from self.change(case, title, edits, knob="data type")
-        elif found := case.code.statement_at(case.trace.run.exception_site or case.fault.site):
+        elif found := case.code.statement_at(case.trace.run.exception_site or case.site):
             yield from self.change(case, "convert first", _in_line(text, *found), knob="data type")
 
     EXAMPLES = {
@@ -147,11 +147,7 @@ class DataType(
 
 
 def _at_loss(case: Case, text: str) -> bool:
-    return (
-        "nll" in text
-        or "cross_entropy" in text
-        or (case.fault is not None and case.fault.component == "loss")
-    )
+    return "nll" in text or "cross_entropy" in text or case.component == "loss"
 
 
 def _ways(case: Case, given: tuple[File, ast.expr] | None, kind: str) -> Iterator[tuple[str, FileEdits]]:
@@ -250,7 +246,7 @@ def _label(case: Case, text: str) -> tuple[File, ast.expr] | None:
         return _input(case)
     sites: list[Site | None] = [case.trace.run.exception_site]
     sites += [loss.called for loss in case.trace.losses]
-    sites.append(None if case.fault is None else case.fault.site)
+    sites.append(case.site)
     for site in sites:
         found = case.code.statement_at(site)
         for call in found[0].calls(inside=found[1]) if found is not None else ():

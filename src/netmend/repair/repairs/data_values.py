@@ -49,7 +49,7 @@ class CleanData(Repair, code="R504", cures=("PRE-MISS-CLEAN",), effort=BY_FACTS)
             *self.change(case, "drop incomplete rows of the table", _complete_rows(case), knob="clean data"),
             *self.change(case, "drop rows that are not finite", _finite_rows(case), knob="clean data"),
         ]
-        if not (case.fault is not None and case.fault.component == "targets"):
+        if case.component != "targets":
             filled = list(
                 self.change(case, "fill with 0 what is not finite", _filled(case), knob="clean data")
             )
@@ -121,7 +121,7 @@ def _finite_rows(case: Case) -> FileEdits:
             continue
         if any(_read_before(one, last) for one in (inputs, targets)):
             continue
-        about_targets = case.fault is not None and case.fault.component == "targets"
+        about_targets = case.component == "targets"
         name, extra = spelled(inputs.file, "numpy.isfinite" if array else "torch.isfinite")
         checked = targets.name if about_targets else inputs.name
         flat = _per_row(case, checked, about_targets)
@@ -208,7 +208,7 @@ class ScaleTargets(Repair, code="R503", cures=("PRE-MISS-SCALE", "ARC-INIT-BIAS"
 
     def _target(self, case: Case) -> TargetFact | None:
         """The targets of a regression, where they are what the fault is about."""
-        named = None if case.fault is None else case.trace.get(LossFact, case.fault.component)
+        named = case.trace.get(LossFact, case.component)
         loss = named or case.loss
         task = None if loss is None else next((t for t in case.trace.tasks if t.name == loss.name), None)
         if loss is None or task is None or task.kind != "regression":

@@ -106,7 +106,7 @@ class RemoveLayer(Repair, code="R318", cures=("LYR-EXTRA",), effort=BY_FACTS):
     """
 
     def propose(self, case: Case) -> Iterator[Change]:
-        name = "" if case.fault is None else case.fault.component
+        name = case.component
         module, function = case.trace.get(ModuleFact, name), case.trace.get(FunctionFact, name)
         if (
             module is not None

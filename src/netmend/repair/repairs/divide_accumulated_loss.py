@@ -38,7 +38,7 @@ class DivideAccumulatedLoss(Repair, code="R110", cures=("LOOP-ACCUM",)):
     """
 
     def propose(self, case: Case) -> Iterator[Change]:
-        found = spot(case.code, case.fault.site) if case.fault is not None else None
+        found = spot(case.code, case.site)
         if found is None:
             return
         moved = self._step_back_in_loop(case, found) if found.method == "zero_grad" else ()

@@ -121,7 +121,7 @@ class DropoutRate(Repair, code="R308", cures=("LYR-DROPOUT-RATE",), effort=BY_FA
     def propose(self, case: Case) -> Iterator[Change]:
         found = list(dropouts(case.trace))
         on_output = [drop for drop in found if drop.last]
-        if on_output and (case.fault is None or any(d.name == case.fault.component for d in on_output)):
+        if on_output and (case.fault is None or any(d.name == case.component for d in on_output)):
             edits = tuple(e for drop in on_output for e in self._without(case, drop.name, drop.functional))
             yield from self.change(case, "no dropout on the output", edits, knob="dropout")
             if case.fault is None or all(drop.last for drop in found):
@@ -224,7 +224,7 @@ class DropoutFollowsMode(Repair, code="R106", cures=("LYR-DROPOUT-MODE",)):
     """
 
     def propose(self, case: Case) -> Iterator[Change]:
-        site = None if case.fault is None else case.fault.site
+        site = case.site
         found = case.code.statement_at(site)
         if found is None:
             return

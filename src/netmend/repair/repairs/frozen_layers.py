@@ -35,9 +35,9 @@ class Unfreeze(Repair, code="R115", cures=("LOOP-FREEZE",)):
     def propose(self, case: Case) -> Iterator[Change]:
         edits: FileEdits = ()
         taken: set[tuple[str, int]] = set()
-        words = case.fault.component.split(".")[1:] if case.fault is not None else []
+        words = case.component.split(".")[1:]
         freezing = [place for file in case.code.files(case.trace.run.script) for place in _freezing(file)]
-        line = case.fault.site.line if case.fault is not None and case.fault.site is not None else 0
+        line = case.site.line if case.site is not None else 0
         # The line that is accused, or all where it is none of them.
         chosen = [place for place in freezing if place[1].lineno == line] or freezing
         for file, node in chosen:

@@ -225,7 +225,7 @@ class UnscaleBeforeClip(Repair, code="R113", cures=("LOOP-AMP", "OPT-CLIP")):
             return
         scaler = scaled[0].file.source(scaled[1])
         clip = next(iter(spots(case, "clip")), None)
-        found = spot(case.code, case.fault.site) if case.fault is not None else None
+        found = spot(case.code, case.site)
         if case.cause == "OPT-CLIP" and clip is None:
             return
         clip = found if found is not None and found.method.startswith("clip_grad") else clip

@@ -194,7 +194,7 @@ class SwitchGradientsOn(Repair, code="R107", cures=("LOOP-NO-GRAD",)):
     """
 
     def propose(self, case: Case) -> Iterator[Change]:
-        site = None if case.fault is None else case.fault.site
+        site = case.site
         file = None if site is None else case.code.file(str(case.sources.path(site.file)))
         if site is None or file is None:
             return

@@ -66,7 +66,7 @@ class HiddenActivation(Repair, code="R301", cures=("ACT-HID-WRONG",), effort=BY_
     def _accused(case: Case) -> Link | None:
         if case.fault is None:
             return None
-        name = case.fault.component
+        name = case.component
         found = [link for link in links_of(case, model_of_fault(case)) if link.kind == "activation"]
         by_name = next((link for link in found if link.name == name), None)
         fact = case.trace.get(FunctionFact, name)

@@ -139,7 +139,7 @@ class Initialisation(
     def _by_hand(self, case: Case, found: tuple[File, ast.stmt] | None = None) -> Iterator[Change]:
         """`self.w = nn.Parameter(torch.zeros(4, 8))`: the tensor gets small random values."""
         if case.cause == "ARC-INIT-WEIGHT":
-            found = case.code.statement_at(case.fault.site if case.fault is not None else None)
+            found = case.code.statement_at(case.site)
         if found is None:
             return
         file, statement = found
@@ -223,7 +223,7 @@ class Initialisation(
 
 def _before_loading(case: Case) -> FileEdits:
     """`model.load_state_dict(…)` and then `model.apply(init)`: the other way round."""
-    made = None if case.fault is None else case.code.statement_at(case.fault.site)
+    made = case.code.statement_at(case.site)
     for site in () if case.fault is None else case.fault.related:
         loaded = case.code.statement_at(site)
         if made is None or loaded is None or made[0].file != loaded[0].file:

@@ -60,7 +60,7 @@ class InterfaceUse(Repair, code="R514", cures=("API-USAGE", "API-CALL-MISSING"))
 
     def propose(self, case: Case) -> Iterator[Change]:
         text = case.trace.run.exception or ""
-        site = case.trace.run.exception_site or (None if case.fault is None else case.fault.site)
+        site = case.trace.run.exception_site or (case.site)
         found = case.code.statement_at(site)
         if case.fault is None or found is None:
             return

@@ -87,7 +87,7 @@ class KeepGraph(Repair, code="R208", cures=("LOS-GRAPH-CUT",), explores=True):
 
     def _cuts(self, case: Case) -> Iterator[tuple[File, ast.expr]]:
         """Expressions that take a value out of the graph, the surest first."""
-        site = None if case.fault is None else case.fault.site
+        site = case.site
         for fact in case.trace.all(FunctionFact):
             near = site is None or (fact.site is not None and fact.site.line == site.line)
             if fact.kind == "graph cut" and fact.site is not None and near:
@@ -201,7 +201,7 @@ class KeepGraph(Repair, code="R208", cures=("LOS-GRAPH-CUT",), explores=True):
     @staticmethod
     def _without_block(case: Case) -> FileEdits:
         """The block or decorator that switches gradients off, taken away."""
-        site = None if case.fault is None else case.fault.site
+        site = case.site
         file = None if site is None else case.code.file(site.file)
         if site is None or file is None:
             return ()

@@ -36,7 +36,7 @@ class KeepNumbers(Repair, code="R109", cures=("TRN-MEM",)):
     """
 
     def propose(self, case: Case) -> Iterator[Change]:
-        found = None if case.fault is None else case.code.statement_at(case.fault.site)
+        found = case.code.statement_at(case.site)
         if found is None:
             return
         file, statement = found

@@ -47,7 +47,7 @@ class LayerMadeOnce(Repair, code="R117", cures=("ARC-INIT-MULTI",)):
     """
 
     def propose(self, case: Case) -> Iterator[Change]:
-        site = None if case.fault is None else case.fault.site
+        site = case.site
         file = None if site is None else case.code.file(str(case.sources.path(site.file)))
         if file is None or site is None:
             return
@@ -55,14 +55,14 @@ class LayerMadeOnce(Repair, code="R117", cures=("ARC-INIT-MULTI",)):
         here = [call for call in found if spans_line(file.statement(call), site.line)]
         if not here:  # the line may be the one that calls it
             around = next((c for c in found if spans_line(file.function(c), site.line)), None)
-            kind = case.fault.component if case.fault is not None else ""
+            kind = case.component
             names = [last_name(c.func) for c in file.calls(inside=around)] if around is not None else []
             here = [around] if around is not None and any(f"{name}@" in kind for name in names) else []
         if not here and case.fault is not None:  # a property of the same class
             made = [
                 c for c in found if is_property(file.function(c)) and spans_line(file.owner(c), site.line)
             ]
-            kind = case.fault.component
+            kind = case.component
             here = [c for c in made if f"{last_name(c.func)}@" in kind or last_name(c.func) == "Sequential"][
                 :1
             ]
@@ -207,7 +207,7 @@ class ConnectPart(Repair, code="R307", cures=("ARC-NET-WRONG",), effort=BY_FACTS
     """
 
     def propose(self, case: Case) -> Iterator[Change]:
-        part = case.trace.get(ModuleFact, case.fault.component) if case.fault is not None else None
+        part = case.trace.get(ModuleFact, case.component)
         if part is None:
             return
         if part.order is None:

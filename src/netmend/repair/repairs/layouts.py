@@ -63,7 +63,7 @@ class ImageLayout(
     def _view(self, case: Case) -> tuple[File, ast.Call, tuple[int, ...]] | None:
         """The call that counts axes anew, and the order in which they have to be taken instead."""
         if case.fault is not None:
-            found = case.code.statement_at(case.fault.site)
+            found = case.code.statement_at(case.site)
             for call in found[0].calls(*_VIEWS, inside=found[1]) if found is not None else ():
                 order = _order(case, found[0], call) if found is not None else None
                 if found is not None and order is not None:
@@ -275,7 +275,7 @@ class FlattenSize(Repair, code="R315", cures=("TSR-SHAPE",)):
     @staticmethod
     def _views(case: Case) -> Iterator[tuple[File, ast.Call]]:
         """`x.view(-1, n)` on the fault's line and on that of the exception."""
-        sites = (case.fault.site if case.fault is not None else None, case.trace.run.exception_site)
+        sites = (case.site, case.trace.run.exception_site)
         for site in sites:
             found = case.code.statement_at(site)
             for call in found[0].calls("view", "reshape", inside=found[1]) if found is not None else ():

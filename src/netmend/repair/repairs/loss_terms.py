@@ -214,7 +214,7 @@ class Regularisation(
         if case.fault is None:
             yield from self._suspicious(case)
             return
-        named = case.trace.get(OptimizerFact, case.fault.component)
+        named = case.trace.get(OptimizerFact, case.component)
         if (
             optimizer is not None
             and isinstance(decay, int | float)

@@ -37,12 +37,12 @@ class TurnMask(Repair, code="R216", cures=("INP-MASK-MISSING", "TOK-CAUSAL-MISSI
     """
 
     def propose(self, case: Case) -> Iterator[Change]:
-        found = None if case.fault is None else case.code.statement_at(case.fault.site)
+        found = case.code.statement_at(case.site)
         hidden = True if case.cause == "TOK-CAUSAL-MISSING" else hides_whole_rows(case)
         if found is None or case.fault is None or hidden is None:
             return
         file, statement = found
-        exact = None if case.fault.site is None else file.node_at(case.fault.site)
+        exact = None if case.site is None else file.node_at(case.site)
         for node in inside(exact if isinstance(exact, ast.expr) else statement, ast.expr):
             edits = _raised(file, node) if hidden else _turned(file, node)
             if edits:
@@ -143,7 +143,7 @@ class MaskPadding(Repair, code="R210", cures=("INP-MASK-MISSING",), effort=BY_FA
     def propose(self, case: Case) -> Iterator[Change]:
         if case.fault is not None and hides_whole_rows(case) is not None:
             return  # there is a mask, and it hides too much
-        told = None if case.fault is None else case.trace.get(LossFact, case.fault.component)
+        told = case.trace.get(LossFact, case.component)
         loss = told or next((loss for loss in case.trace.losses if loss.backward is not None), None)
         label = None if loss is None else self._label(case, loss)
         if loss is not None and label is not None:

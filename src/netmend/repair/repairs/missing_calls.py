@@ -210,10 +210,10 @@ class CallStep(Repair, code="R103", cures=("LOOP-STEP",)):
     """
 
     def propose(self, case: Case) -> Iterator[Change]:
-        found = spot(case.code, case.fault.site) if case.fault is not None else None
+        found = spot(case.code, case.site)
         if found is None or case.fault is None:
             return
-        name = case.fault.component
+        name = case.component
         if found.method == "zero_grad":
             yield from self.change(
                 case,

@@ -38,7 +38,7 @@ class TrainingMode(Repair, code="R104", cures=("LOOP-MODE-TRAIN",)):
     """
 
     def propose(self, case: Case) -> Iterator[Change]:
-        model = case.fault.component if case.fault is not None else ""
+        model = case.component
         yield from self.change(
             case,
             f"{model or 'model'}.train() in every epoch",

@@ -145,7 +145,7 @@ class NormStatistics(Repair, code="R311", cures=("LYR-NORM-STATS", "API-USAGE", 
 
     def propose(self, case: Case) -> Iterator[Change]:
         norms = [m for m in case.trace.layers() if m.kind.startswith("BatchNorm") and m.created is not None]
-        component = "" if case.fault is None else case.fault.component
+        component = case.component
         if not norms or (case.cause == "API-USAGE" and component not in {norm.name for norm in norms}):
             return
         off = [norm for norm in norms if not self._is_usual(norm)]

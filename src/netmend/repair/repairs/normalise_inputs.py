@@ -51,7 +51,7 @@ class NormaliseInputs(
     """
 
     def propose(self, case: Case) -> Iterator[Change]:
-        met = None if case.fault is None else case.trace.get(ModuleFact, case.fault.component)
+        met = case.trace.get(ModuleFact, case.component)
         if (
             met is not None and case.trace.get(ModelFact, met.name) is None
         ):  # a further input, where it is met
@@ -59,7 +59,7 @@ class NormaliseInputs(
             yield from self.change(case, f"batch norm before {met.name}", edits, knob="input scale")
             return
         scale = input_scale(case)
-        if scale is None or (case.fault is not None and case.trace.get(LossFact, case.fault.component)):
+        if scale is None or case.trace.get(LossFact, case.component):
             return  # the targets are meant
         if scale.pixels:
             unit = scale.unit

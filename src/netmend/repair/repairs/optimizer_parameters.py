@@ -70,7 +70,7 @@ class OptimizerParameters(Repair, code="R404", cures=("OPT-PARAMS",), effort=BY_
 
     def _optimizer(self, case: Case) -> OptimizerFact | None:
         stepped = stepped_optimizers(case.trace)
-        site = None if case.fault is None else case.fault.site
+        site = case.site
         at_site = [
             o for o in stepped if site is not None and o.created is not None and o.created.line == site.line
         ]

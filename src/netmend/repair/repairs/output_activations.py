@@ -183,7 +183,7 @@ class DropOutputActivation(Repair, code="R201", cures=("LYR-SOFTMAX-EXTRA", "ACT
 
 def _on_the_scores(case: Case) -> FileEdits:
     """The relu at the fault's line taken away, whose result goes on to `log_softmax`."""
-    found = case.code.statement_at(None if case.fault is None else case.fault.site)
+    found = case.code.statement_at(case.site)
     if found is None:
         return ()
     file, statement = found

@@ -155,7 +155,7 @@ class SafeLogarithm(Repair, code="R207", cures=("LOS-CALC", "ACT-HID-WRONG"), ex
                 case, "keep numbers away from zero", self._all(case), knob="numerical safety"
             )
             return
-        site = case.fault.site
+        site = case.site
         found = case.code.statement_at(site)
         if found is None or site is None:
             return

@@ -72,10 +72,10 @@ class SoftmaxAxis(Repair, code="R205", cures=("ACT-DIM", "TSR-NORM-AXIS")):
         head = head_of(case)
         if head is not None and "softmax" in head.last and case.cause == "ACT-DIM":
             place = place_of(case.trace, head, head.last)
-            wanted = "" if case.fault is None else case.fault.component
+            wanted = case.component
             if place is not None and (wanted in ("", place.component) or _same(case, place.site)):
                 return place.site, _shape(case, place.component) or head.given.shape, True
-        site = None if case.fault is None else case.fault.site
+        site = case.site
         for module in case.trace.all(ModuleFact):
             if (
                 site is not None
@@ -127,7 +127,7 @@ def _is_method(file: File, call: ast.Call) -> bool:
 
 
 def _same(case: Case, site: Site | None) -> bool:
-    told = None if case.fault is None else case.fault.site
+    told = case.site
     return told is not None and site is not None and (told.file, told.line) == (site.file, site.line)
 
 

@@ -59,7 +59,7 @@ class RateSchedule(Repair, code="R406", cures=("HYP-LR-SCHED",), effort=SHORT_SE
 
     def _scheduler(self, case: Case) -> SchedulerFact | None:
         every = case.trace.all(SchedulerFact)
-        named = "" if case.fault is None else case.fault.component
+        named = case.component
         return next((s for s in every if named in (s.name, s.kind)), next(iter(every), None))
 
     def _count(self, case: Case, scheduler: SchedulerFact) -> int:

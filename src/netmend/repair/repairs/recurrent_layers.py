@@ -46,7 +46,7 @@ class RecurrentLayout(Repair, code="R507", cures=("INP-FORMAT-RNN",)):
         kind = last_name(found[1].func)
         position = 4 if kind in RECURRENT else None
         faces = set_argument(case.code, site, "batch_first", "True", position, case.arguments)
-        module = None if case.fault is None else case.trace.get(ModuleFact, case.fault.component)
+        module = case.trace.get(ModuleFact, case.component)
         if module is not None and module.settings.get("batch_first") is True:
             return
         if faces.edits:
@@ -75,7 +75,7 @@ class RecurrentLayout(Repair, code="R507", cures=("INP-FORMAT-RNN",)):
 def _layer_site(case: Case) -> Site | None:
     if case.fault is None:
         return None
-    for site in (case.fault.site, creation_of(case.trace, case.fault.component)):
+    for site in (case.site, creation_of(case.trace, case.component)):
         found = case.code.call_at(site)
         if found is not None and last_name(found[1].func) in (*RECURRENT, *_ATTENTION):
             return site
@@ -186,11 +186,11 @@ class IndexAxis(Repair, code="R508", cures=("TSR-INDEX", "TSR-NORM-AXIS")):
     """
 
     def propose(self, case: Case) -> Iterator[Change]:
-        found = None if case.fault is None else case.code.statement_at(case.fault.site)
+        found = case.code.statement_at(case.site)
         if found is None or case.fault is None:
             return
         file, statement = found
-        exact = None if case.fault.site is None else file.node_at(case.fault.site)
+        exact = None if case.site is None else file.node_at(case.site)
         for node in inside(exact if isinstance(exact, ast.expr) else statement, ast.expr):
             edits = _index(file, node) if isinstance(node, ast.Subscript) else ()
             if isinstance(node, ast.Call):

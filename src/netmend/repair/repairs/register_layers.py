@@ -101,7 +101,7 @@ class RegisterLayers(Repair, code="R305", cures=("ARC-INIT-MODEL", "OPT-PARAMS")
     @staticmethod
     def _statements(case: Case) -> Iterator[tuple[File, ast.stmt]]:
         lost = [m for m in case.trace.all(ModuleFact) if not m.registered]
-        sites = [case.fault.site] if case.fault is not None and case.cause == "ARC-INIT-MODEL" else []
+        sites = [case.site] if case.cause == "ARC-INIT-MODEL" else []
         for site in (*sites, *(module.created for module in lost)):
             found = case.code.statement_at(site)
             if found is not None:

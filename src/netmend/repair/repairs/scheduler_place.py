@@ -70,7 +70,7 @@ class SchedulerPlace(Repair, code="R111", cures=("LOOP-SCHED-ORDER", "HYP-LR-SCH
 
     def _steps(self, case: Case) -> Iterator[tuple[str, Spot]]:
         """The scheduler's step that the fault is about, else the usual one."""
-        line = case.fault.site.line if case.fault is not None and case.fault.site is not None else 0
+        line = case.site.line if case.site is not None else 0
         found = [
             (call.component, call.site) for _, call in protocol(case, "scheduler") if call.site is not None
         ]

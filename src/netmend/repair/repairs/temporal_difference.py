@@ -31,7 +31,7 @@ class CopyTarget(Repair, code="R517", cures=("RL-NET-BIASED",)):
     """
 
     def propose(self, case: Case) -> Iterator[Change]:
-        found = None if case.fault is None else case.code.statement_at(case.fault.site)
+        found = case.code.statement_at(case.site)
         if found is None:
             return
         file, statement = found
@@ -80,7 +80,7 @@ class MaskEnds(Repair, code="R516", cures=("RL-ENV-DONES",)):
     """
 
     def propose(self, case: Case) -> Iterator[Change]:
-        found = None if case.fault is None else case.code.statement_at(case.fault.site)
+        found = case.code.statement_at(case.site)
         if found is None:
             return
         file, statement = found
@@ -203,7 +203,7 @@ class NextState(Repair, code="R515", cures=("RL-STEP-MISSING",)):
     """
 
     def propose(self, case: Case) -> Iterator[Change]:
-        found = None if case.fault is None else case.code.statement_at(case.fault.site)
+        found = case.code.statement_at(case.site)
         if found is None:
             return
         file, statement = found

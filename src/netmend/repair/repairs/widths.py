@@ -68,9 +68,7 @@ class LayerWidth(
         """The layer that the fault names and all that are as narrow; without one, those that are tiny."""
         layers = layers_of(case, model_of_fault(case))
         hidden = [layer for layer in layers[:-1] if _width(layer) > 0 and layer.created is not None]
-        named = next(
-            (la for la in hidden if case.fault is not None and la.name == case.fault.component), None
-        )
+        named = next((la for la in hidden if la.name == case.component), None)
         if case.fault is not None and named is None and case.cause == "LYR-UNITS":
             return []
         limit = _width(named) if named is not None else self.tiny
