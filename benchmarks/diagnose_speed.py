@@ -44,12 +44,12 @@ PROGRAM = """
 """
 TIMING = """
     import json, sys, time
-    from netmend import report
+    from netmend.report.run.page import run_page
     from netmend.localise import diagnose
     from netmend.store import read_trace
     begun = time.perf_counter(); trace = read_trace(sys.argv[1]); read = time.perf_counter() - begun
     begun = time.perf_counter(); judged = diagnose(trace); judging = time.perf_counter() - begun
-    begun = time.perf_counter(); page = report.html(trace, diagnosis=judged); drawing = time.perf_counter() - begun
+    begun = time.perf_counter(); page = run_page(trace, diagnosis=judged); drawing = time.perf_counter() - begun
     print(json.dumps({"steps": trace.run.steps, "tables": len(trace.tables), "rows": sum(map(len, trace.tables.values())),
         "read": read, "diagnose": judging, "page": drawing, "page_mb": len(page.encode()) / 1e6, "verdict": judged.verdict,
         "faults": [fault.cause for fault in judged.faults]}))

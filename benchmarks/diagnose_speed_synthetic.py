@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from bench.machine import machine, today  # noqa: E402
-from netmend import report  # noqa: E402
 from netmend.localise import diagnose  # noqa: E402
+from netmend.report.run.page import run_page  # noqa: E402
 from tests.report.sample import large  # noqa: E402
 
 LAYERS, STEPS, TIMES = 100, 10_000, 3
@@ -29,7 +29,7 @@ LAYERS, STEPS, TIMES = 100, 10_000, 3
 def main() -> None:
     trace = large(LAYERS, STEPS)
     judging, judged = _timed(lambda: diagnose(trace))
-    drawing, page = _timed(lambda: report.html(trace, diagnosis=judged))
+    drawing, page = _timed(lambda: run_page(trace, diagnosis=judged))
     data = {
         "date": today(),
         "machine": machine(1),

@@ -126,9 +126,9 @@ def _judged(run: str) -> tuple[Any, Any]:
 
 
 def _write_diagnosis(task: Task) -> str:
-    from netmend import report
+    from netmend.report.run.formats import as_json
 
-    return report.as_json(*_judged(task.source))
+    return as_json(*_judged(task.source))
 
 
 # -- P: proposals ---------------------------------------------------------------------------------------------------
@@ -244,19 +244,21 @@ def _write_text(task: Task) -> str:
 
 
 def _all_forms(run: str) -> Iterator[str]:
-    from netmend import report
     from netmend.check.session import CheckOptions, check_paths
     from netmend.report.check.findings import render
+    from netmend.report.run.diagnosis import diagnosis_text, summary
+    from netmend.report.run.page import run_page
+    from netmend.report.terminal import console
 
     trace, diagnosis = _judged(run)
     for width in WIDTHS:
         os.environ["COLUMNS"] = str(width)
         stream = io.StringIO()
-        console = report.console(stream)
-        console.print(report.diagnosis_text(trace, diagnosis))
-        console.print(report.summary(trace, None, None, ""))
+        terminal = console(stream)
+        terminal.print(diagnosis_text(trace, diagnosis))
+        terminal.print(summary(trace, None, None, ""))
         yield stream.getvalue()
-    yield report.html(trace, diagnosis=diagnosis)
+    yield run_page(trace, diagnosis=diagnosis)
     script = str(Path(trace.run.working_directory) / trace.run.script)
     outcome = check_paths([script], CheckOptions(jobs=1, cache=False, seconds=UNHURRIED))
     for form in ("text", "sarif", "github"):

@@ -115,13 +115,14 @@ class Watch:
         return read_trace(self.path, self._recording.rank)
 
     def _show(self) -> None:
-        from netmend import report
+        from netmend.report.run.diagnosis import diagnosis_text, summary
+        from netmend.report.terminal import console
 
         trace = self.trace
-        console = report.console(sys.stderr)
-        console.print(report.diagnosis_text(trace, judge(self.path, trace)))
-        console.print()
-        console.print(report.summary(trace, self.path))
+        terminal = console(sys.stderr)
+        terminal.print(diagnosis_text(trace, judge(self.path, trace)))
+        terminal.print()
+        terminal.print(summary(trace, self.path))
 
     def __enter__(self) -> Watch:
         return self.start()
@@ -161,23 +162,20 @@ class Report:
         return self.diagnosis.faults
 
     def json(self) -> str:
-        from netmend import report
+        from netmend.report.run.formats import as_json
 
-        return report.as_json(self.trace, self.diagnosis)
+        return as_json(self.trace, self.diagnosis)
 
     def html(self) -> str:
-        from netmend import report
+        from netmend.report.run.page import run_page
 
-        return report.html(self.trace, diagnosis=self.diagnosis)
+        return run_page(self.trace, diagnosis=self.diagnosis)
 
     def __str__(self) -> str:
-        from io import StringIO
+        from netmend.report.run.diagnosis import diagnosis_text
+        from netmend.report.terminal import as_text
 
-        from netmend import report
-
-        stream = StringIO()
-        report.console(stream).print(report.diagnosis_text(self.trace, self.diagnosis))
-        return stream.getvalue().rstrip()
+        return as_text(diagnosis_text(self.trace, self.diagnosis))
 
     def __repr__(self) -> str:
         run = self.trace.run
@@ -216,7 +214,7 @@ def judge(path: Path | None, trace: Trace) -> Diagnosis:
 def _keep(path: Path, trace: Trace, diagnosis: Diagnosis) -> None:
     """The verdict beside the trace, for `netmend runs` and `netmend show`."""
     from netmend.report.content import place
-    from netmend.report.overview import outcome
+    from netmend.report.run.overview import outcome
     from netmend.store.judged import Judged, KeptFault, write_judged
     from netmend.version import VERSION
 

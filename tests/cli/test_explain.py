@@ -10,7 +10,6 @@ import pytest
 from rich.console import Console
 
 import netmend
-from netmend import report
 from netmend.cli import main
 from netmend.cli.explain import explanation
 from netmend.vocabulary.cause import LEAVES
@@ -46,6 +45,8 @@ def test_the_list_of_all_codes_is_paged_in_a_terminal(
     monkeypatch.setattr(pydoc, "pager", lambda text, *_: shown.append(text))
     main(["explain"])
     assert not shown and "S201" in capsys.readouterr().out
-    monkeypatch.setattr(report, "console", lambda stream: Console(file=stream, force_terminal=True))
+    monkeypatch.setattr(
+        "netmend.cli.explain.console", lambda stream: Console(file=stream, force_terminal=True)
+    )
     main(["explain"])
     assert "S201" in shown[0] and "S201" not in capsys.readouterr().out

@@ -10,7 +10,7 @@ import pytest
 from netmend.diagnose.detectors.hidden_units import NetworkDied
 from netmend.diagnose.examples.curves import falling, flat, run_with
 from netmend.localise import diagnose
-from netmend.report.as_machine import as_github, as_sarif
+from netmend.report.run.formats import as_github, as_sarif
 from netmend.vocabulary import Diagnosis, Site, TargetFact, Trace
 from netmend.vocabulary.crash import CrashFact, GivenFact
 

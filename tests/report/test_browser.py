@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from sample import healthy
 
-from netmend import report
 from netmend.diagnose.detectors.loop_calls import GradientsNotCleared
 from netmend.localise import diagnose
+from netmend.report.run.page import run_page
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = [
@@ -49,13 +49,13 @@ def _open(tmp_path: Path, page: str, *flags: str) -> tuple[str, str]:
 @pytest.mark.parametrize("size", ["1200,900", "390,844"])
 def test_the_page_renders_without_complaints(tmp_path: Path, size: str) -> None:
     trace = GradientsNotCleared.FAULTY[0].trace
-    dom, log = _open(tmp_path, report.html(trace, diagnosis=diagnose(trace)), f"--window-size={size}")
+    dom, log = _open(tmp_path, run_page(trace, diagnosis=diagnose(trace)), f"--window-size={size}")
     assert "1 fault found" in dom and "Gradients are not cleared" in dom
     assert "CONSOLE" not in log, log
 
 
 def test_nothing_is_fetched(tmp_path: Path) -> None:
-    page = report.html(healthy(), diagnosis=diagnose(healthy()))
+    page = run_page(healthy(), diagnosis=diagnose(healthy()))
     assert "default-src 'none'" in page
     addresses = set(re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?([^"')>\s]+)""", page))
     assert {address for address in addresses if not address.startswith(("data:", "#"))} == set()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from netmend.report.axes import Axis, tick_label
-from netmend.report.curves import Curve, Line, curves, thin
+from netmend.report.run.curves import Curve, Line, curves, thin
 from netmend.report.textplot import sparkline, text_plot
 from netmend.vocabulary import TargetFact, Trace
 

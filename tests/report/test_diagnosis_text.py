@@ -14,7 +14,8 @@ import sample
 from rich.console import RenderableType
 
 from netmend.cli.next_step import next_command
-from netmend.report import console, diagnosis_text, summary
+from netmend.report.run.diagnosis import diagnosis_text, summary
+from netmend.report.terminal import console
 from netmend.vocabulary import FAULTY, HEALTHY, Diagnosis, Fault, ProbeFact, RunFact, Site, Trace
 from netmend.vocabulary.change import FileEdit, Patch
 from netmend.vocabulary.finding import Edit, Finding, Fix
@@ -124,7 +125,7 @@ def test_probes_tell_their_outcome() -> None:
 
 
 def test_a_pipe_has_the_width_of_its_terminal() -> None:
-    code = "import sys; from netmend.report import console; print(console(sys.stdout).width)"
+    code = "import sys; from netmend.report.terminal import console; print(console(sys.stdout).width)"
     leader, follower = pty.openpty()
     import fcntl
     import struct

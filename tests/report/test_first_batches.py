@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netmend.report.program_sections import batch_remarks
+from netmend.report.run.program_sections import batch_remarks
 from netmend.vocabulary import BatchPrint, Trace
 
 PIXELS = tuple((100.0 + channel, 40.0, 0.0, 255.0) for channel in range(3))

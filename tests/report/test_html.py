@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 import sample
 
-from netmend.report import html
+from netmend.report.run.page import run_page
 from netmend.vocabulary import Event, LossFact, ModuleFact, ParameterFact, Trace
 
 VOID = {"meta", "link", "input", "br", "hr", "img"}
@@ -51,7 +51,7 @@ class Outline(HTMLParser):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_page_is_well_formed_and_asks_nobody(name: str) -> None:
-    page = html(SAMPLES[name]())
+    page = run_page(SAMPLES[name]())
     outline = Outline(page)
     assert page.startswith("<!doctype html>")
     assert not outline.count("script") and not outline.count("iframe")
@@ -65,7 +65,7 @@ def test_every_page_is_well_formed_and_asks_nobody(name: str) -> None:
 
 
 def test_the_first_thing_on_the_page_is_how_the_run_went() -> None:
-    outline = Outline(html(sample.failed()))
+    outline = Outline(run_page(sample.failed()))
     texts = [text for text in outline.texts if text]
     start = texts.index("train.py crashed: 413 steps in 42.3 s", 1)
     assert "step 412: log of 0 gave -inf" in " ".join(texts[start : start + 8])
@@ -73,7 +73,7 @@ def test_the_first_thing_on_the_page_is_how_the_run_went() -> None:
 
 
 def test_plots_have_both_scales_and_tooltips() -> None:
-    page = html(sample.healthy())
+    page = run_page(sample.healthy())
     outline = Outline(page)
     assert outline.count("input", type="radio") >= 2
     assert outline.count("svg") >= 8
@@ -91,7 +91,7 @@ def test_plots_have_both_scales_and_tooltips() -> None:
 
 
 def test_a_run_without_steps_advises_and_shows_no_plots() -> None:
-    page = html(sample.empty())
+    page = run_page(sample.empty())
     outline = Outline(page)
     assert outline.count("svg") == 0
     assert "no optimiser steps were seen" in page and "netmend.watch(model" in page
@@ -115,19 +115,19 @@ def test_hostile_names_are_escaped_everywhere() -> None:
     calls = (sample.Call(evil, evil, evil, sample.Site(evil, 3)),)
     facts = {**trace.facts, "module": modules, "parameter": parameters, "loss": {evil: LossFact(evil, evil)}}
     events = (Event(1, "nonfinite", evil, evil, sample.Site(evil, 2)),)
-    page = html(Trace(facts, tables, (sample.Pattern(calls, ((1, 2),)),), events), title=evil)
+    page = run_page(Trace(facts, tables, (sample.Pattern(calls, ((1, 2),)),), events), title=evil)
     assert "<script" not in page
     assert page.count("&lt;script&gt;") > 10
     assert not Outline(page).count("script")
 
 
 def test_the_title_can_be_given() -> None:
-    assert "<title>my run</title>" in html(sample.healthy(), title="my run")
+    assert "<title>my run</title>" in run_page(sample.healthy(), title="my run")
 
 
 def test_a_large_run_stays_small_and_keeps_its_extremes() -> None:
     trace = sample.large()
-    page = html(trace)
+    page = run_page(trace)
     assert len(page.encode()) < 3_000_000
     assert Outline(page)
     # The spike sets the top of the loss plot, the dip its bottom on the logarithmic axis.
@@ -147,6 +147,6 @@ def test_non_finite_gradients_stand_out_in_the_heat_map() -> None:
     values[30:, old.columns.index("nonfinite")] = 7
     values[30:, old.columns.index("rms")] = sample.np.nan
     changed = sample.Table(old.kind, old.component, old.columns, old.steps, values)
-    page = html(Trace(trace.facts, {**trace.tables, ("gradient", "model.fc3.weight"): changed}))
+    page = run_page(Trace(trace.facts, {**trace.tables, ("gradient", "model.fc3.weight"): changed}))
     assert re.search(r'class="bad".*?<title>model\.fc3, step 601: not finite</title>', page)
     assert page.count('class="bad"') == 30

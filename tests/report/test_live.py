@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from netmend.report.live import LiveStatus, status_text
+from netmend.report.run.live import LiveStatus, status_text
 
 
 class Clock:
@@ -29,7 +29,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
-    monkeypatch.setattr("netmend.report.live.time.monotonic", found)
+    monkeypatch.setattr("netmend.report.run.live.time.monotonic", found)
     return found
 
 
@@ -226,7 +226,7 @@ def test_a_forked_child_neither_draws_nor_resets(
     status.update(1, None, None, force=True)
     screen.read()
     parent = os.getpid()
-    monkeypatch.setattr("netmend.report.live.os.getpid", lambda: parent + 1)
+    monkeypatch.setattr("netmend.report.run.live.os.getpid", lambda: parent + 1)
     status.update(2, None, None, force=True)
     status.close()
     assert screen.read() == ""

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import sample
 
-from netmend.report import html
 from netmend.report.axes import Axis
-from netmend.report.curves import Curve, Line, cuts, has_spike
 from netmend.report.plots import WIDTH, line_chart
+from netmend.report.run.curves import Curve, Line, cuts, has_spike
+from netmend.report.run.page import run_page
 from netmend.report.terminal import console
 from netmend.vocabulary import FAULTY, HEALTHY, Diagnosis, Evidence, Fault, Table, Trace
 
@@ -101,13 +101,13 @@ def test_a_zero_course_and_a_mere_fall_need_no_other_axis() -> None:
 def test_the_terminal_names_the_axis_too() -> None:
     from io import StringIO
 
-    from netmend.report.as_page import page
+    from netmend.report.run.terminal_page import run_text
 
     def printed(values: np.ndarray) -> str:
         stream = StringIO()
         screen = console(stream)
         screen.width = 100
-        screen.print(page(exploded(values)))
+        screen.print(run_text(exploded(values)))
         return stream.getvalue()
 
     assert "loss, log scale, 0 is drawn on the lower edge" in printed(spiky())
@@ -115,7 +115,7 @@ def test_the_terminal_names_the_axis_too() -> None:
 
 
 def test_a_figure_stands_once_and_is_referred_to() -> None:
-    page = html(exploded(spiky()), diagnosis=diagnosis())
+    page = run_page(exploded(spiky()), diagnosis=diagnosis())
     assert re.findall(r'<figure id="figure-loss"', page) == ['<figure id="figure-loss"']
     captions = re.findall(r"<figcaption><b>([^<]+)</b>", page)
     assert len(captions) == len(set(captions)) and captions[:2] == ["loss", "gradient norm"]
@@ -130,7 +130,7 @@ def test_a_figure_stands_once_and_is_referred_to() -> None:
 
 
 def test_other_lines_of_a_fault_stand_apart_from_its_component() -> None:
-    text = re.sub(r"<[^>]+>", "", html(exploded(spiky()), diagnosis=diagnosis()))
+    text = re.sub(r"<[^>]+>", "", run_page(exploded(spiky()), diagnosis=diagnosis()))
     assert "train.py:27 net · see also train.py:28, train.py:29" in text
 
 
@@ -144,5 +144,5 @@ def test_labels_of_large_values_have_room_on_a_phone() -> None:
 
 
 def test_a_healthy_run_says_so_in_the_words_of_the_terminal() -> None:
-    page = html(sample.healthy(), diagnosis=Diagnosis(HEALTHY))
+    page = run_page(sample.healthy(), diagnosis=Diagnosis(HEALTHY))
     assert '<h1 class="verdict healthy">No fault found</h1>' in page

@@ -9,13 +9,14 @@ from dataclasses import replace
 import numpy as np
 import sample
 
-from netmend.report import console, diagnosis_text, html
-from netmend.report.as_html import key_figures
 from netmend.report.code import changed_lines
-from netmend.report.curves import curves, telling_curves
-from netmend.report.overview import overhead_words, remarks
-from netmend.report.run_sections import evaluation_section, orders, protocol_section
-from netmend.report.wording import metric_name, verdict_words
+from netmend.report.run.curves import curves, telling_curves
+from netmend.report.run.diagnosis import diagnosis_text
+from netmend.report.run.overview import overhead_words, remarks
+from netmend.report.run.page import key_figures, run_page
+from netmend.report.run.sections import evaluation_section, orders, protocol_section
+from netmend.report.run.wording import metric_name, verdict_words
+from netmend.report.terminal import console
 from netmend.vocabulary import (
     CRASHED,
     FAULTY,
@@ -52,7 +53,7 @@ def test_what_stands_above_the_faults_is_not_said_again_with_one_of_them() -> No
     diagnosis = Diagnosis(FAULTY, (fault,), story=(story,))
     text = text_of(diagnosis)
     assert text.count("74,400") == 1 and "Another thing." in text
-    assert "<code>net.0</code> died" in html(sample.healthy(), diagnosis=diagnosis)
+    assert "<code>net.0</code> died" in run_page(sample.healthy(), diagnosis=diagnosis)
 
 
 def test_evidence_that_the_summary_holds_is_not_said_again() -> None:
@@ -120,4 +121,4 @@ def test_overhead_is_said_once_and_alike() -> None:
     trace = sample.healthy()
     (tile,) = (figure for figure in key_figures(trace) if figure.label == "overhead")
     assert f"{tile.value} {tile.beside}" == overhead_words(trace.run)
-    assert "own time" not in re.sub("<[^>]+>", "", html(trace))
+    assert "own time" not in re.sub("<[^>]+>", "", run_page(trace))

@@ -20,12 +20,12 @@ from netmend.repair.objective import Objective
 from netmend.repair.result import Result
 from netmend.repair.search import Attempt
 from netmend.repair.version import Part, Version
-from netmend.report import console, repair_json, repair_page, repair_text
 from netmend.report.content import DiffLine
 from netmend.report.numbers import mean_words
 from netmend.report.patches import places, version_lines
-from netmend.report.repair.page import course_chart, ends_chart
-from netmend.report.terminal import Diff
+from netmend.report.repair.document import repair_json, repair_text
+from netmend.report.repair.page import course_chart, ends_chart, repair_page
+from netmend.report.terminal import Diff, console
 from netmend.trials.trial import FINISHED, Outcome
 from netmend.vocabulary import UNDECIDED, Diagnosis
 from netmend.vocabulary.change import Change

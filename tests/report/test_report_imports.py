@@ -13,9 +13,10 @@ def loaded(statement: str) -> set[str]:
 
 
 def test_the_live_status_loads_neither_rich_nor_jinja() -> None:
-    assert not {"rich", "jinja2"} & loaded("from netmend.report.live import LiveStatus")
+    assert not {"rich", "jinja2"} & loaded("from netmend.report.run.live import LiveStatus")
 
 
 def test_everything_loads_without_a_framework() -> None:
-    names = "LiveStatus, console, html, page, runs_table, summary"
-    assert {"rich", "jinja2"} <= loaded(f"from netmend.report import {names}")
+    homes = ("run.diagnosis", "run.live", "run.page", "run.runs_table", "run.terminal_page", "terminal")
+    imports = "; ".join(f"import netmend.report.{home}" for home in homes)
+    assert {"rich", "jinja2"} <= loaded(imports)

@@ -12,8 +12,11 @@ import pytest
 import sample
 from rich.console import RenderableType
 
-from netmend.report import console, page, runs_table, summary
-from netmend.report.overview import overhead_words
+from netmend.report.run.diagnosis import summary
+from netmend.report.run.overview import overhead_words
+from netmend.report.run.runs_table import runs_table
+from netmend.report.run.terminal_page import run_text
+from netmend.report.terminal import console
 from netmend.store.judged import Judged
 from netmend.vocabulary import Event, ModuleFact, RunFact, Trace
 
@@ -36,7 +39,7 @@ def short(trace: Trace, width: int = 80) -> str:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_nothing_is_wider_than_the_terminal_or_coloured_without_one(name: str, width: int) -> None:
     trace = SAMPLES[name]()
-    for text in (short(trace, width), text_of(page(trace), width)):
+    for text in (short(trace, width), text_of(run_text(trace), width)):
         assert max(map(len, text.splitlines())) <= width
         assert "\x1b" not in text
 
@@ -119,7 +122,7 @@ def test_many_models_do_not_flood_the_summary() -> None:
 
 
 def test_the_page_has_every_section_and_the_loop_in_order() -> None:
-    text = text_of(page(sample.healthy()), 120)
+    text = text_of(run_text(sample.healthy()), 120)
     titles = re.findall(r"^([A-Z][\w ]+) ─", text, re.MULTILINE)
     assert titles == [
         "Curves",
@@ -140,14 +143,14 @@ def test_the_page_has_every_section_and_the_loop_in_order() -> None:
 
 def test_the_layers_table_holds_the_last_statistics() -> None:
     trace = sample.healthy()
-    row = next(line for line in text_of(page(trace), 120).splitlines() if line.startswith("model.fc1 "))
+    row = next(line for line in text_of(run_text(trace), 120).splitlines() if line.startswith("model.fc1 "))
     assert "Linear" in row and "64×512" in row and "401,920" in row and "train.py:12" in row
     gradient = trace.series("gradient", "model.fc1.weight", "rms")[1][-1]
     assert f"{gradient:.5f}" in row
 
 
 def test_narrow_tables_leave_columns_out_and_say_which() -> None:
-    narrow, wide = (text_of(page(sample.healthy()), width) for width in (60, 120))
+    narrow, wide = (text_of(run_text(sample.healthy()), width) for width in (60, 120))
     assert "Not shown in 60 columns" in narrow
     assert "Not shown" not in wide
     assert "grad. rms" in narrow
@@ -157,7 +160,7 @@ def test_markup_and_control_characters_of_the_program_stay_harmless() -> None:
     trace = sample.healthy()
     modules = {"evil": ModuleFact("[red]x[/red]\x1b[2J\nnext", "Linear", "model", order=0)}
     facts = {**trace.facts, "module": modules}
-    text = text_of(page(Trace(facts, trace.tables, events=(Event(1, "note", "a\x07b"),))), 120)
+    text = text_of(run_text(Trace(facts, trace.tables, events=(Event(1, "note", "a\x07b"),))), 120)
     assert "[red]x[/red]" in text
     assert "\x1b" not in text and "\x07" not in text
 
@@ -166,7 +169,7 @@ def test_a_stream_without_unicode_gets_ascii() -> None:
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="ascii")
     target = console(stream)
-    target.print(page(sample.healthy()))
+    target.print(run_text(sample.healthy()))
     target.print(summary(sample.failed(), Path("x")))
     stream.flush()
     text = raw.getvalue().decode("ascii")
@@ -219,7 +222,7 @@ def test_tables_of_one_step_and_of_infinities_are_shown() -> None:
     tables = [sample.table("step", "optimizer", steps, loss=np.inf, gradient_norm=0.0)]
     trace = sample.make_trace([sample.run_fact(steps=1), *sample.program_facts()], tables)
     assert "inf → inf" in short(trace)
-    assert "gradient norm" in text_of(page(trace))
+    assert "gradient norm" in text_of(run_text(trace))
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from netmend.report.overview import advice_when_untrained, remarks
-from netmend.report.wording import objective_words, task_words
+from netmend.report.run.overview import advice_when_untrained, remarks
+from netmend.report.run.wording import objective_words, task_words
 from netmend.vocabulary import LossFact, RunFact, Table, TaskFact, Trace, WorldFact
 
 

@@ -62,15 +62,16 @@ class Aftermath:
         watching.stop(ended.status, **details)
         if options.html is None and options.json is None and not options.exit_on_fault:
             return
-        from netmend import report
+        from netmend.report.run.formats import as_json
+        from netmend.report.run.page import run_page
 
         if (judged := self._judge()) is None:
             return
         trace, diagnosis = judged
         if options.html is not None:
-            options.html.write_text(report.html(trace, diagnosis=diagnosis), encoding="utf-8")
+            options.html.write_text(run_page(trace, diagnosis=diagnosis), encoding="utf-8")
         if options.json is not None:
-            options.json.write_text(report.as_json(trace, diagnosis), encoding="utf-8")
+            options.json.write_text(as_json(trace, diagnosis), encoding="utf-8")
 
     def _judge(self) -> tuple[Any, Any] | None:
         """The trace and its diagnosis; None where nothing could be stored."""
@@ -99,22 +100,21 @@ class Aftermath:
             return
         if (judged := self._judge()) is None:
             return
-        from netmend import report
+        from netmend.report.run.diagnosis import diagnosis_text, summary
+        from netmend.report.terminal import console
 
         trace, diagnosis = judged
         sys.stdout.flush()
-        console = report.console(sys.stderr)
+        terminal = console(sys.stderr)
         if self._ended.exception is not None:
-            console.print()
-        console.print(report.diagnosis_text(trace, diagnosis))
-        console.print()
+            terminal.print()
+        terminal.print(diagnosis_text(trace, diagnosis))
+        terminal.print()
         from netmend.cli.next_step import next_command
 
         path = self._watching.path if self._options.kept else None
-        words = report.summary(
-            trace, path, self._options.html, next_command(trace, diagnosis) if path else ""
-        )
-        console.print(words, crop=False)
+        words = summary(trace, path, self._options.html, next_command(trace, diagnosis) if path else "")
+        terminal.print(words, crop=False)
 
 
 def _exception(problem: BaseException) -> dict[str, Any]:

@@ -16,11 +16,11 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from netmend import report
 from netmend.check.rule import FAMILIES, RULES, Snippet, StaticRule
 from netmend.check.select import did_you_mean
 from netmend.check.suppress import PAGES
 from netmend.errors import UsageError
+from netmend.report.terminal import console
 from netmend.unit import page
 from netmend.vocabulary.cause import LEAVES
 
@@ -29,18 +29,18 @@ _LABEL = re.compile(r"(?:Says|Cause|Fix|Silence) +")
 
 
 def explain_code(code: str | None) -> None:
-    console = report.console(sys.stdout)
+    terminal = console(sys.stdout)
     if code is None:
-        if not console.is_terminal:
-            console.print(_overview())
+        if not terminal.is_terminal:
+            terminal.print(_overview())
             return
         os.environ.setdefault("LESS", "-FRX")  # colours as they are; gone at once where it fits the screen
-        with console.pager(styles=True):
-            console.print(_overview())
+        with terminal.pager(styles=True):
+            terminal.print(_overview())
         return
     for line in explanation(code):
-        for part in _hung(Text.from_markup(line), console):
-            console.print(part)
+        for part in _hung(Text.from_markup(line), terminal):
+            terminal.print(part)
 
 
 def _hung(text: Text, console: Console) -> Iterator[Text]:

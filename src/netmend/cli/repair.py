@@ -50,12 +50,14 @@ def repair(
 
     Exit code 0: a fix is proven, or nothing is wrong; 1: something is wrong and no fix proven. Files change only with --apply.
     """
-    from netmend import report
     from netmend.cli.progress import RepairProgress
     from netmend.repair.apply_result import apply_result
     from netmend.repair.budget import parse_budget
     from netmend.repair.session import RepairOptions
     from netmend.repair.session import repair as run_repair
+    from netmend.report.repair.document import repair_json, repair_text
+    from netmend.report.repair.page import repair_page
+    from netmend.report.terminal import console
     from netmend.trials.opening import target_of
     from netmend.verify.verify import verify
     from netmend.vocabulary.verification import PROVEN
@@ -75,12 +77,12 @@ def repair(
     if not result.baseline.run:
         refuse_what_cannot_start(result.baseline.exception)
     output.hand_over(
-        lambda: report.repair_text(result, applied=apply),
-        lambda: report.repair_json(result),
-        lambda: report.repair_page(result),
+        lambda: repair_text(result, applied=apply),
+        lambda: repair_json(result),
+        lambda: repair_page(result),
     )
     for line in list(apply_result(result)) if apply else ():
         if not quiet:
-            report.console(sys.stdout).print(line, soft_wrap=True, highlight=False, markup=False)
+            console(sys.stdout).print(line, soft_wrap=True, highlight=False, markup=False)
     healthy = result.diagnosis is not None and not result.diagnosis.faults and result.baseline.ran
     return 0 if result.verdict == PROVEN or (healthy and not result.version.parts) else 1

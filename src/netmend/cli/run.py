@@ -17,7 +17,7 @@ from netmend.launch.run import Ended, Observed
 from netmend.launch.script import Program, load_module, load_script
 from netmend.launch.tracebacks import install_hook, without_own_frames
 from netmend.observe.options import Options, parse_interval, parse_share
-from netmend.report.live import LiveStatus
+from netmend.report.run.live import LiveStatus
 
 STOPPED = 3  # exit code of a run that --stop-on has ended
 

@@ -35,18 +35,21 @@ def diagnose(
     directory: Directory = None,
 ) -> int:
     """Diagnose a recorded run again. Exit code 0: healthy or undecided; 1: faults found."""
-    from netmend import api, report
+    from netmend import api
+    from netmend.report.run.diagnosis import diagnosis_text
+    from netmend.report.run.formats import FORMATS, render
+    from netmend.report.terminal import console
     from netmend.vocabulary import CRASHED
 
-    if form not in report.FORMATS:
-        raise UsageError(f"--format must be one of {', '.join(report.FORMATS)}, got {form!r}")
+    if form not in FORMATS:
+        raise UsageError(f"--format must be one of {', '.join(FORMATS)}, got {form!r}")
     judged = api.diagnose(run, directory=directory)
     if html is not None:
         _write(html, judged.html())
     if form == "text" and output is None:
-        report.console(sys.stdout).print(report.diagnosis_text(judged.trace, judged.diagnosis))
+        console(sys.stdout).print(diagnosis_text(judged.trace, judged.diagnosis))
     else:
-        text = f"{judged}\n" if form == "text" else report.render(form, judged.trace, judged.diagnosis)
+        text = f"{judged}\n" if form == "text" else render(form, judged.trace, judged.diagnosis)
         if output is None:
             sys.stdout.write(text)
         else:
@@ -70,7 +73,8 @@ def runs(
     directory: Directory = None,
 ) -> None:
     """List the recorded runs with their verdicts, newest first."""
-    from netmend import report
+    from netmend.report.run.runs_table import runs_table
+    from netmend.report.terminal import console
     from netmend.store import list_runs
 
     infos = sorted_runs(list_runs(_root(directory)), sort)
@@ -82,7 +86,7 @@ def runs(
     elif not chosen:
         sys.stderr.write(f"netmend: none of {len(infos)} runs has {', '.join(where or ())}\n")
     else:
-        report.console(sys.stdout).print(report.runs_table(chosen))
+        console(sys.stdout).print(runs_table(chosen))
 
 
 def show(
@@ -99,7 +103,9 @@ def show(
     directory: Directory = None,
 ) -> None:
     """Show one run: its faults, facts, curves, layers, the loop."""
-    from netmend import report
+    from netmend.report.run.page import run_page
+    from netmend.report.run.terminal_page import run_text
+    from netmend.report.terminal import console
     from netmend.store import find_run, read_trace
     from netmend.watching import judge
 
@@ -107,15 +113,15 @@ def show(
     trace = read_trace(path, rank)
     if checked:
         from netmend.diagnose.checked import checks
-        from netmend.report.as_diagnosis import checked_text
+        from netmend.report.run.diagnosis import checked_text
 
         diagnosis = judge(path, trace)
-        report.console(sys.stdout).print(checked_text(checks(trace, diagnosis.symptoms), diagnosis))
+        console(sys.stdout).print(checked_text(checks(trace, diagnosis.symptoms), diagnosis))
     elif html is None:
-        report.console(sys.stdout).print(report.page(trace, _judged(path, trace)))
+        console(sys.stdout).print(run_text(trace, _judged(path, trace)))
     else:
         told = None if trace.run.status == "running" else judge(path, trace)
-        _write(html, report.html(trace, diagnosis=told))
+        _write(html, run_page(trace, diagnosis=told))
         sys.stdout.write(f"{html}\n")
 
 

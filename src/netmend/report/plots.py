@@ -11,9 +11,9 @@ import numpy as np
 from markupsafe import Markup
 
 from netmend.report.axes import Axis, tick_label
-from netmend.report.curves import Curve, Line, cuts, thin
-from netmend.report.layers import HeatMap, draw
 from netmend.report.numbers import count, measure, share
+from netmend.report.run.curves import Curve, Line, cuts, thin
+from netmend.report.run.layers import HeatMap, draw
 
 _NOTHING = Markup("")
 

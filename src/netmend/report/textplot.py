@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from netmend.report.axes import Axis, tick_label
-from netmend.report.curves import Curve, Line, thin
+from netmend.report.run.curves import Curve, Line, thin
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _ASCII_BLOCKS = "_.-=+*#@"

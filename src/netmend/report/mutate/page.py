@@ -41,10 +41,10 @@ class _Survivor:
 
 def mutation_page(result: MutationResult) -> str:
     return page(
-        "mutate.html",
+        "mutate/page.html",
         mutation_document(result),
         clean(start_words(result.script, result.arguments)),
-        styles=("mutate.css",),
+        styles=("mutate/page.css",),
         figures=tuple(_figures(result)),
         score=score_sentence(result),
         charts=tuple(bar_charts(result)),

@@ -41,10 +41,10 @@ _WIDE = 30.0  # highest over lowest, from which a loss is drawn on a logarithmic
 def neutral_page(analysis: Neutrality) -> str:
     started = clean(start_words(analysis.script, analysis.arguments))
     return page(
-        "neutral.html",
+        "neutral/page.html",
         neutral_document(analysis),
         started,
-        styles=("neutral.css",),
+        styles=("neutral/page.css",),
         figures=tuple(_figures(analysis)),
         goal=tuple(goal_remarks(analysis)),
         metric=metric_name(analysis),

@@ -16,7 +16,6 @@ from netmend.repair.result import Result
 from netmend.report.axes import Axis, tick_label
 from netmend.report.code import CodeLine, excerpt
 from netmend.report.content import Figure, Remark, clean
-from netmend.report.curves import Curve, Line
 from netmend.report.numbers import duration, failed_words, mean_words, measure, plural, sure
 from netmend.report.patches import start_words, version_lines
 from netmend.report.plots import WIDTH, line_chart
@@ -32,6 +31,7 @@ from netmend.report.repair.words import (
     proof_objective,
     proof_remarks,
 )
+from netmend.report.run.curves import Curve, Line
 from netmend.report.signs import harmless
 from netmend.report.templates import page
 from netmend.trials.trial import Outcome
@@ -59,7 +59,7 @@ class _Wrong:
 def repair_page(result: Result) -> str:
     objective, made = proof_objective(result), result.verification
     return page(
-        "repair.html",
+        "repair/page.html",
         repair_document(result),
         clean(_headline(result)),
         clean(result.script),

@@ -19,10 +19,10 @@ from netmend.report.check.look import Look
 from netmend.report.code import changed_lines, told_once
 from netmend.report.content import DiffLine, Document, Remark, clean, doubt, place
 from netmend.report.numbers import alike, plural, share, sure
-from netmend.report.overview import advice_when_untrained, alarms, headline, remarks
+from netmend.report.run.overview import advice_when_untrained, alarms, headline, remarks
+from netmend.report.run.wording import verdict_words
 from netmend.report.signs import cells, cropped
 from netmend.report.terminal import STYLES, Indented, Remarks, blank, draw, title
-from netmend.report.wording import verdict_words
 from netmend.store import runs_root
 from netmend.store.places import spare
 from netmend.vocabulary import Diagnosis, Fault, Site, Trace

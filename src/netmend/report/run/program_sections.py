@@ -9,7 +9,7 @@ from typing import Any
 
 from netmend.report.content import Column, Grid, Remark, Section, clean, place
 from netmend.report.numbers import UNKNOWN, count, measure, plural, setting, shape, share
-from netmend.report.wording import objective_words, settings_words
+from netmend.report.run.wording import objective_words, settings_words
 from netmend.vocabulary import BatchPrint, FunctionFact, OperandFact, SchedulerFact, TargetFact, Trace
 
 _MOST_CLASSES = 12  # classes told one by one

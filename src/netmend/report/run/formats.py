@@ -7,7 +7,7 @@ from typing import Any
 
 from netmend.diagnose.measures.progress import main_progress
 from netmend.report.machine import Fields, artifact, region, result_json, sarif_text, workflow_command
-from netmend.report.wording import metric_name
+from netmend.report.run.wording import metric_name
 from netmend.unit import page
 from netmend.vocabulary import CRASHED, LEAVES, Diagnosis, Fault, Site, Trace
 from netmend.vocabulary.change import Patch

@@ -5,11 +5,12 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from netmend.report.content import Figure, clean
-from netmend.report.curves import depth_curves, telling_curves
-from netmend.report.fault_cards import cards
-from netmend.report.layers import heat_maps
 from netmend.report.numbers import alike, count, duration, share
-from netmend.report.overview import (
+from netmend.report.plots import heat_plot, plot
+from netmend.report.run.curves import depth_curves, telling_curves
+from netmend.report.run.fault_cards import cards
+from netmend.report.run.layers import heat_maps
+from netmend.report.run.overview import (
     advice_when_untrained,
     alarms,
     headline,
@@ -18,11 +19,9 @@ from netmend.report.overview import (
     overhead_words,
     remarks,
 )
-from netmend.report.plots import heat_plot, plot
-from netmend.report.run_sections import LOOP_TITLE, timelines
-from netmend.report.sections import origin_remarks, sections
+from netmend.report.run.sections import LOOP_TITLE, origin_remarks, sections, timelines
+from netmend.report.run.wording import metric_name, verdict_words
 from netmend.report.templates import templates
-from netmend.report.wording import metric_name, verdict_words
 from netmend.vocabulary import CRASHED, FAULTY, HEALTHY, UNDECIDED, Diagnosis, Trace
 
 _CLASSES = {
@@ -34,7 +33,7 @@ _CLASSES = {
 _MOST_SUSPECTS = 5  # causes that were weighed and not told
 
 
-def html(trace: Trace, title: str | None = None, diagnosis: Diagnosis | None = None) -> str:
+def run_page(trace: Trace, title: str | None = None, diagnosis: Diagnosis | None = None) -> str:
     """The page as a string. Everything that comes from the user's program is escaped."""
     environment = templates()
     told = () if diagnosis is None else cards(trace, diagnosis)
@@ -42,7 +41,7 @@ def html(trace: Trace, title: str | None = None, diagnosis: Diagnosis | None = N
     drawn = [
         plot(curve) for curve in (*telling_curves(trace), *depth_curves(trace)) if curve.title not in above
     ]
-    return environment.get_template("page.html").render(
+    return environment.get_template("run/page.html").render(
         title=clean(title or f"{trace.run.script or 'run'} – netmend"),
         style=Markup(environment.get_template("page.css").render()),
         headline=headline(trace),

@@ -11,10 +11,10 @@ from rich.text import Text
 
 from netmend.report.axes import Axis, tick_label
 from netmend.report.content import Remark, clean
-from netmend.report.curves import Curve, scale_words, telling_curves
 from netmend.report.numbers import sure
-from netmend.report.overview import advice_when_untrained, alarms, headline, remarks
-from netmend.report.sections import origin_remarks, sections
+from netmend.report.run.curves import Curve, scale_words, telling_curves
+from netmend.report.run.overview import advice_when_untrained, alarms, headline, remarks
+from netmend.report.run.sections import origin_remarks, sections
 from netmend.report.terminal import GridTable, Remarks, blank
 from netmend.report.textplot import text_plot
 from netmend.store.judged import Judged
@@ -26,7 +26,7 @@ _TRAINING_STYLES = ("green", "blue", "magenta", "cyan")
 _ROLE_STYLES = {"evaluation": "yellow", "reference": "dim"}
 
 
-def page(trace: Trace, judged: Judged | None = None) -> RenderableType:
+def run_text(trace: Trace, judged: Judged | None = None) -> RenderableType:
     """Everything that was recorded of the run, as text, and what it was judged to be."""
     return _Page(trace, judged)
 

@@ -11,10 +11,10 @@ from netmend.diagnose.measures.progress import main_progress
 from netmend.program.text.sources import Sources
 from netmend.report.code import CodeLine, changed_lines, excerpt, told_once
 from netmend.report.content import DiffLine, Remark, clean, doubt, place
-from netmend.report.curves import Curve, Line, curves, depth_curves, has_spike
-from netmend.report.layers import HeatMap, heat_maps
 from netmend.report.numbers import alike, sure
 from netmend.report.plots import Plot, heat_plot, plot
+from netmend.report.run.curves import Curve, Line, curves, depth_curves, has_spike
+from netmend.report.run.layers import HeatMap, heat_maps
 from netmend.vocabulary import Diagnosis, Evidence, Fault, Trace
 
 # Which figure shows a symptom: the beginning of its title, by the beginning of the symptom's code. The first match counts.

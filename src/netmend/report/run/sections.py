@@ -1,4 +1,4 @@
-"""Sections about the run: loop protocol, evaluation passes, events, the cost of watching, what was not seen."""
+"""The parts of a report below overview and curves; those about the run itself: loop protocol, evaluation passes, events, the cost of watching, what was not seen."""
 
 from __future__ import annotations
 
@@ -10,13 +10,49 @@ import numpy as np
 from markupsafe import Markup
 
 from netmend.report.content import Column, Grid, Remark, Section, clean, place
-from netmend.report.numbers import UNKNOWN, count, duration, measure, percent, plural, share
-from netmend.report.overview import overhead_words
-from netmend.report.wording import metric_name
+from netmend.report.numbers import UNKNOWN, count, duration, measure, moment, percent, plural, share
+from netmend.report.run.layers import layers_grid
+from netmend.report.run.overview import overhead_words
+from netmend.report.run.program_sections import (
+    data_section,
+    environment_section,
+    loss_section,
+    operation_section,
+    optimizer_section,
+)
+from netmend.report.run.wording import metric_name
 from netmend.vocabulary import Call, Pattern, Site, Table, Trace
 
 _COPY = re.compile(r"#\d+$")  # `loader#2`: a loader made anew in each epoch
 _MOST_ORDERS = 6  # a loop has two or three; more mean that something odd varies from step to step
+
+
+def sections(trace: Trace) -> tuple[Section, ...]:
+    """The parts of a page below overview and curves, in reading order; empty ones are left out."""
+    found = (
+        missing_section(trace),
+        event_section(trace),
+        Section("Layers", (layers_grid(trace),)),
+        operation_section(trace),
+        optimizer_section(trace),
+        loss_section(trace),
+        protocol_section(trace),
+        evaluation_section(trace),
+        data_section(trace),
+        cost_section(trace),
+        environment_section(trace),
+    )
+    return tuple(section for section in found if section)
+
+
+def origin_remarks(trace: Trace) -> Iterator[Remark]:
+    """Which run this is: name, command, start."""
+    run = trace.run
+    yield Remark("run", clean(run.name))
+    yield Remark("command", clean(" ".join((run.script, *run.arguments))))
+    yield Remark("started", moment(run.started))
+    if run.exit_code is not None:
+        yield Remark("exit code", str(run.exit_code))
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import numpy as np
 
 from netmend.diagnose.measures.acting import acts, returns, worlds
 from netmend.report.content import Remark, clean, first_line, place
-from netmend.report.curves import bucket_means, loss_lines
 from netmend.report.numbers import count, duration, measure, plural, share
-from netmend.report.wording import (
+from netmend.report.run.curves import bucket_means, loss_lines
+from netmend.report.run.wording import (
     data_words,
     has_metric,
     metric_name,

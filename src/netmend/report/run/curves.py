@@ -10,9 +10,9 @@ import numpy as np
 
 from netmend.report.axes import Axis, tick_label
 from netmend.report.content import clean
-from netmend.report.layers import LayerRow, layer_rows
 from netmend.report.numbers import count
-from netmend.report.wording import has_metric, metric_name
+from netmend.report.run.layers import LayerRow, layer_rows
+from netmend.report.run.wording import has_metric, metric_name
 from netmend.vocabulary import Table, TargetFact, Trace
 from netmend.vocabulary.table import FloatArray, IntArray
 
