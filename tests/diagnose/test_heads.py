@@ -56,17 +56,14 @@ def test_only_minimised_losses_have_heads_and_the_order_of_operands_may_be_turne
 
 
 def test_the_last_function_before_the_loss_is_found_where_it_was_written() -> None:
-    softmax = given(8, 4, through=["Softmax"], low=0, high=1, axes=[1])
+    softmax = given(8, 4, "Softmax")
     inner = call("softmax", 8, 20)  # attention: of another size
-    trace = run_of("cross_entropy", softmax, wanted(8), more=[inner, layer("softmax", 8, 4)])
+    trace = run_of("cross_entropy", softmax, wanted(8), inner, layer("softmax", 8, 4))
     (head,) = heads(trace)
     place = place_of(trace, head, "softmax")
     assert place is not None and place.module == "model.softmax" and place.site is not None
     after = run_of(
-        "cross_entropy",
-        softmax,
-        wanted(8),
-        more=[layer("softmax", 8, 4), call("softmax", 8, 4, kind="loss path")],
+        "cross_entropy", softmax, wanted(8), layer("softmax", 8, 4), call("softmax", 8, 4, kind="loss path")
     )
     place = place_of(after, heads(after)[0], "softmax")
     assert place is not None and not place.module

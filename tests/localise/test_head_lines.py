@@ -33,7 +33,7 @@ loss.backward()
 
 def case(folder: Path, more: list[ModuleFact]) -> Case:
     (folder / "train.py").write_text(textwrap.dedent(SOURCE).lstrip(), encoding="utf-8")
-    trace = run_of("cross_entropy", given(8, 4, through=["Relu"]), wanted(8), more=more)
+    trace = run_of("cross_entropy", given(8, 4, "Relu", low=-2.0), wanted(8), *more)
     return Case(trace, (), Sources(str(folder), "train.py"))
 
 
@@ -74,7 +74,7 @@ def test_a_layer_made_before_watching_is_told_where_the_source_makes_it(tmp_path
     source = "model = nn.Sequential(nn.Linear(2, 1),\n    nn.Sigmoid())\nwith netmend.watch():\n    loss = criterion(model(x), y)\n"
     (tmp_path / "train.py").write_text(source, encoding="utf-8")
     last = ModuleFact("model.1", "Sigmoid", activation="sigmoid", order=1, called=Site("train.py", 4))
-    trace = run_of("cross_entropy", given(8, 4, through=["Sigmoid"]), wanted(8), more=[last])
+    trace = run_of("cross_entropy", given(8, 4, "Sigmoid", low=-2.0, high=2.0), wanted(8), last)
     made = Case(trace, (), Sources(str(tmp_path), "train.py"))
     site, _ = activation_line(made, heads(trace)[0], "sigmoid")
     assert site is not None and (Path(site.file).name, site.line) == ("train.py", 2)

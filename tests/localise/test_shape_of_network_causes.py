@@ -120,10 +120,10 @@ def test_exponentials_of_a_layer_are_read_from_the_source(
 def test_logarithms_of_what_shares_nothing_are_told_at_the_activation() -> None:
     trace = run_of(
         "nll_loss",
-        given(16, 4, through=["Log", "Clamp", "Sigmoid"], low=-0.9, high=-0.5),
+        given(16, 4, "Log", "Clamp", "Sigmoid", low=-0.9, high=-0.5),
         wanted(16),
-        more=[call("sigmoid", 16, 4)],
-        course=[0.3] * 4 + [0.001] * 20,  # as low as it goes, though nothing is told apart
+        call("sigmoid", 16, 4),
+        course=[0.3] * 4 + [0.001] * 20,
         constant=1.4,
     )
     first = diagnose(trace).faults[0]
@@ -136,7 +136,7 @@ def test_a_margin_on_probabilities_is_the_loss_and_not_the_activation() -> None:
 
 
 def test_a_divergence_for_one_class_each_is_the_loss() -> None:
-    shares = given(16, 4, through=["Softmax"], low=0, high=1, axes=[1])
+    shares = given(16, 4, "Softmax")
     assert told(run_of("kl_div", shares, wanted(16, 4, high=1, axes=[1]))) == ["LOS-SELECT"]
     assert told(run_of("kl_div", shares, wanted(16, 4, high=0.9, whole=False, axes=[1]))) == ["ACT-OUT-WRONG"]
 

@@ -54,31 +54,29 @@ class StepBeforeBackward(Detector, code="D203"):
     HEALTHY = {
         "the usual loop": lambda: trained(),
         "another forward pass between backward and step": lambda: trained(
-            loop=[("zero_grad forward=train,grad backward forward=train,grad step:optimizer", 20)]
+            ("zero_grad forward=train,grad backward forward=train,grad step:optimizer", 20)
         ),
         "two losses, stepped one after the other": lambda: trained(
-            loop=[("forward=train,grad backward step:a", 20), ("backward step:b", 20)]
+            ("forward=train,grad backward step:a", 20), ("backward step:b", 20)
         ),
     }
     FAULTY = {
         "cleared before they are used": lambda: trained(
-            loop=[("forward=train,grad loss backward zero_grad:optimizer step:optimizer", 20)]
+            ("forward=train,grad loss backward zero_grad:optimizer step:optimizer", 20)
         ),
         "cleared before they are used, for one of two networks that take turns": lambda: trained(
             replace(optimizer(), name="of_one"),
             replace(optimizer(), name="of_other"),
             Layer("one", optimizer="of_one"),
             Layer("other", optimizer="of_other", gradient=None, update=0.0),
-            loop=[
-                ("zero_grad:of_one forward:model=train,grad loss backward step:of_one", 40),
-                ("forward:model=train,grad loss backward zero_grad:of_other step:of_other", 20),
-            ],
+            ("zero_grad:of_one forward:model=train,grad loss backward step:of_one", 40),
+            ("forward:model=train,grad loss backward zero_grad:of_other step:of_other", 20),
         ),
         "gradients are lost": lambda: trained(
-            loop=[("backward zero_grad forward=train,grad loss step:optimizer", 20)]
+            ("backward zero_grad forward=train,grad loss step:optimizer", 20)
         ),
         "gradients are one batch late": lambda: trained(
-            loop=[("zero_grad backward forward=train,grad loss step:optimizer", 20)]
+            ("zero_grad backward forward=train,grad loss step:optimizer", 20)
         ),
     }
 
@@ -163,31 +161,27 @@ class GradientsClearedBetweenBatches(Detector, code="D207"):
     HEALTHY = {
         "the usual loop": lambda: trained(),
         "accumulation, cleared after the step": lambda: trained(
-            loop=[("zero_grad:optimizer forward=train,grad*4 loss*4 backward*4 step:optimizer", 20)]
+            ("zero_grad:optimizer forward=train,grad*4 loss*4 backward*4 step:optimizer", 20)
         ),
         "another optimiser is cleared in between": lambda: trained(
-            loop=[
-                (
-                    "zero_grad:a forward=train,grad backward@20 zero_grad:b forward=train,grad backward@22 step:a",
-                    20,
-                )
-            ]
+            (
+                "zero_grad:a forward=train,grad backward@20 zero_grad:b forward=train,grad backward@22 step:a",
+                20,
+            )
         ),
         "two passes from two lines: sharpness-aware minimisation": lambda: trained(
-            loop=[
-                (
-                    "forward=train,grad@20 backward@21 zero_grad:optimizer forward=train,grad@23 backward@24 "
-                    "step:optimizer",
-                    20,
-                )
-            ]
+            (
+                "forward=train,grad@20 backward@21 zero_grad:optimizer forward=train,grad@23 backward@24 "
+                "step:optimizer",
+                20,
+            )
         ),
-        "a closure that is evaluated several times": lambda: trained(loop=[(_LOST + "=closure", 20)]),
+        "a closure that is evaluated several times": lambda: trained((_LOST + "=closure", 20)),
     }
     FAULTY = {
-        "cleared for every small batch": lambda: trained(loop=[(_LOST, 20)]),
+        "cleared for every small batch": lambda: trained((_LOST, 20)),
         "cleared by the model": lambda: trained(
-            Layer("fc"), loop=[(_LOST.replace("zero_grad:optimizer", "zero_grad:model"), 20)]
+            Layer("fc"), (_LOST.replace("zero_grad:optimizer", "zero_grad:model"), 20)
         ),
     }
 
@@ -276,16 +270,16 @@ class AccumulationNotAveraged(Detector, code="D208"):
         "one batch per step": lambda: trained(_LOSS),
         "divided": lambda: trained(
             replace(_LOSS, criterion="expression", operations=("DivBackward0", "NllLossBackward0")),
-            loop=[(_LOOP, 20)],
+            (_LOOP, 20),
         ),
         "sums that are scaled by the rate": lambda: trained(
-            replace(_LOSS, settings={"reduction": "sum"}), loop=[(_LOOP, 20)]
+            replace(_LOSS, settings={"reduction": "sum"}), (_LOOP, 20)
         ),
         "two losses of one batch": lambda: trained(
-            _LOSS, loop=[("zero_grad forward=train,grad backward@12 backward@13 step:optimizer", 20)]
+            _LOSS, ("zero_grad forward=train,grad backward@12 backward@13 step:optimizer", 20)
         ),
     }
-    FAULTY = {"not divided": lambda: trained(_LOSS, loop=[(_LOOP, 20)])}
+    FAULTY = {"not divided": lambda: trained(_LOSS, (_LOOP, 20))}
 
 
 def _is_mean(trace: Trace, loss: LossFact) -> bool:

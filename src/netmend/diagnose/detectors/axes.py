@@ -80,31 +80,27 @@ class SoftmaxOverWrongAxis(Detector, code="D408"):
         )
 
     HEALTHY = {
-        "log-softmax over the classes": lambda: run_of(
-            "nll_loss", given(16, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(16)
-        ),
+        "log-softmax over the classes": lambda: run_of("nll_loss", given(16, 4, "LogSoftmax"), wanted(16)),
         "classes on axis 1 of a sequence": lambda: run_of(
-            "nll_loss", given(8, 4, 5, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(8, 5)
+            "nll_loss", given(8, 4, 5, "LogSoftmax"), wanted(8, 5)
         ),
         "a ranking: scores of a list against shares that sum to one": lambda: run_of(
             "cross_entropy", given(16), wanted(16, high=1, whole=False, axes=[0])
         ),
-        "one sample alone": lambda: run_of(
-            "nll_loss", given(1, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(1)
-        ),
+        "one sample alone": lambda: run_of("nll_loss", given(1, 4, "LogSoftmax"), wanted(1)),
     }
     FAULTY = {
         "log-softmax over the batch": lambda: run_of(
             "nll_loss",
-            given(16, 4, through=["LogSoftmax"], low=-5, high=-0.1, log_axes=[0]),
+            given(16, 4, "LogSoftmax", low=-5, high=-0.1, log_axes=[0]),
             wanted(16),
-            more=[layer("log_softmax", 16, 4, dim=0)],
+            layer("log_softmax", 16, 4, dim=0),
         ),
         "softmax over the batch, for a loss on probabilities": lambda: run_of(
             "binary_cross_entropy",
-            given(16, 1, through=["Softmax"], low=0, high=0.3, axes=[0]),
+            given(16, 1, "Softmax", high=0.3, axes=[0]),
             wanted(16, 1, high=1),
-            more=[layer("softmax", 16, 1, dim=0)],
+            layer("softmax", 16, 1, dim=0),
         ),
         "a vector of scores into cross entropy": lambda: run_of(
             "cross_entropy", given(16), wanted(16, high=1, dtype="float32")

@@ -103,18 +103,16 @@ class ClippingMisplaced(Detector, code="D227"):
 
     HEALTHY = {
         "between backward and step": lambda: trained(
-            loop=[("zero_grad forward=train,grad backward clip=norm step:optimizer", 20)]
+            ("zero_grad forward=train,grad backward clip=norm step:optimizer", 20)
         ),
         "after each of several backward passes": lambda: trained(
-            loop=[("zero_grad forward=train,grad*2 backward@20 clip=norm backward@22 step:optimizer", 20)]
+            ("zero_grad forward=train,grad*2 backward@20 clip=norm backward@22 step:optimizer", 20)
         ),
     }
     FAULTY = {
         "after the step": lambda: trained(
-            loop=[
-                ("zero_grad forward=train,grad backward step:optimizer", 1),
-                ("clip=norm zero_grad forward=train,grad backward step:optimizer", 20),
-            ]
+            ("zero_grad forward=train,grad backward step:optimizer", 1),
+            ("clip=norm zero_grad forward=train,grad backward step:optimizer", 20),
         )
     }
 
@@ -166,10 +164,10 @@ class ClippedBeforeUnscaling(Detector, code="D212"):
         )
 
     HEALTHY = {
-        "unscaled first": lambda: trained(_SCALE, loop=[(_RIGHT, 20)]),
-        "no mixed precision": lambda: trained(loop=[(_WRONG, 20)]),
+        "unscaled first": lambda: trained(_SCALE, (_RIGHT, 20)),
+        "no mixed precision": lambda: trained((_WRONG, 20)),
     }
-    FAULTY = {"clipped first": lambda: trained(_SCALE, loop=[(_WRONG, 20)])}
+    FAULTY = {"clipped first": lambda: trained(_SCALE, (_WRONG, 20))}
 
 
 def _clipped_first(pattern: Pattern) -> Call | None:
@@ -189,7 +187,7 @@ _TAKEN = "zero_grad forward=train,grad backward step:optimizer"
 
 
 def _skipped(taken: int, skipped: int) -> Trace:
-    trace = trained(loop=[(_TAKEN, taken)])
+    trace = trained((_TAKEN, taken))
     call = Call("step", "optimizer", "skipped by GradScaler")
     pattern = Pattern((Call("backward"), call), ((taken, taken + skipped - 1),))
     return trace_of(pattern, onto=trace)

@@ -121,11 +121,7 @@ class ConstantOutput(Detector, code="D109", needs_fixed_data=True):
         "one answer": lambda: net_run(
             losses=flat(200),
             facts=[_LOSS],
-            activations={
-                2: {"sample_spread": 1e-6},
-                3: {"sample_spread": 1e-6},
-                4: {"sample_spread": 1e-6},
-            },
+            activations={2: {"sample_spread": 1e-6}, 3: {"sample_spread": 1e-6}, 4: {"sample_spread": 1e-6}},
         ),
         "one answer for all houses": lambda: net_run(
             losses=flat(200),

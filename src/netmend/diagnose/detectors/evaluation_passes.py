@@ -65,13 +65,11 @@ class GradientsInEvaluation(Detector, code="D224", needs_fixed_data=True):
                 operands=(OperandFact("prediction", requires_grad=True),),
                 called=Site("train.py", 42),
             ),
-            loop=[
-                (
-                    "forward=train,grad@42 loss:mse_loss@42 zero_grad forward=train,grad@38 loss@38 backward@39 "
-                    "step:optimizer",
-                    20,
-                )
-            ],
+            (
+                "forward=train,grad@42 loss:mse_loss@42 zero_grad forward=train,grad@38 loss@38 backward@39 "
+                "step:optimizer",
+                20,
+            ),
         ),
     }
 

@@ -220,9 +220,7 @@ class FrozenParameters(Detector, code="D220"):
     HEALTHY = {
         "nothing is frozen": lambda: trained(Layer("body"), Layer("head")),
         "a backbone with loaded weights": lambda: trained(
-            _FROZEN,
-            Layer("head"),
-            events=[Event(0, "state loaded", "loaded", "model.body", detail={"matched": 4})],
+            _FROZEN, Layer("head"), Event(0, "state loaded", "loaded", "model.body", detail={"matched": 4})
         ),
         "weights that training has shaped": lambda: trained(replace(_FROZEN, fresh=False), Layer("head")),
         "a frozen model as a whole": lambda: trained(_FROZEN),
@@ -235,8 +233,8 @@ class FrozenParameters(Detector, code="D220"):
         "random layers are frozen, and the best state is brought back at the end": lambda: trained(
             _FROZEN,
             Layer("head"),
+            Event(64, "state loaded", "loaded", "model", detail={"matched": 4}),
             losses=[0.9] * 40,
-            events=[Event(64, "state loaded", "loaded", "model", detail={"matched": 4})],
         ),
     }
 

@@ -175,7 +175,7 @@ class NothingGetsGradients(Detector, code="D240"):
         "changed by other means": lambda: trained(Layer("fc", gradient=None, update=0.01)),
         "dead units have gradients of 0": lambda: trained(Layer("fc", gradient=0.0, update=0.0)),
         "backward() is missing: another fault": lambda: trained(
-            _UNREACHED, loop=[("zero_grad:optimizer forward:model=train,grad loss step:optimizer", 20)]
+            _UNREACHED, ("zero_grad:optimizer forward:model=train,grad loss step:optimizer", 20)
         ),
     }
     FAULTY = {

@@ -269,8 +269,7 @@ class NetworkDied(Detector, code="D130", needs_fixed_data=True):
         ),
         "one layer of three": lambda: net_run(losses=flat(200), gradients={2: 0.0}),
         "zero now and then": lambda: net_run(
-            losses=flat(200),
-            gradients={0: lambda step: 0.01 * (step % 3), 2: lambda step: 0.01 * (step % 3)},
+            losses=flat(200), gradients={0: lambda step: 0.01 * (step % 3), 2: lambda step: 0.01 * (step % 3)}
         ),
     }
     FAULTY = {

@@ -80,8 +80,7 @@ class InitSymmetric(Detector, code="D111"):
     FAULTY = {
         "all weights 0.5": lambda: net_run(parameters={f"model.{n}.weight": _HALF for n in (0, 2, 4)}),
         "all weights zero": lambda: net_run(
-            parameters={f"model.{n}.weight": _ZERO for n in (0, 2, 4)},
-            gradients={0: 0.0, 2: 0.0, 4: 0.01},
+            parameters={f"model.{n}.weight": _ZERO for n in (0, 2, 4)}, gradients={0: 0.0, 2: 0.0, 4: 0.01}
         ),
         "zeros that nothing passes": lambda: net_run(
             losses=flat(200),

@@ -295,11 +295,7 @@ class SamplesSqueezedTogether(Detector, code="D128"):
         ),
         "inputs of variance 1": lambda: net_run(
             _NET,
-            activations={
-                2: {"sample_spread": 1.0},
-                3: {"sample_spread": 0.38},
-                4: {"sample_spread": 0.4},
-            },
+            activations={2: {"sample_spread": 1.0}, 3: {"sample_spread": 0.38}, 4: {"sample_spread": 0.4}},
         ),
     }
     FAULTY = {"a sigmoid among rectifiers": lambda: net_run(_NET, activations=_SQUEEZED)}

@@ -166,16 +166,16 @@ class StepMissing(Detector, code="D202"):
             patterns=(Pattern((Call("backward"), Call("step", detail="by hand")), ((0, 39),)),),
         ),
         "a wrapper around another optimiser": lambda: trained(
-            _IDLE, _OTHER, loop=[("zero_grad:optimizer forward backward step:base", 40)]
+            _IDLE, _OTHER, ("zero_grad:optimizer forward backward step:base", 40)
         ),
-        "too few passes to judge": lambda: trained(_IDLE, loop=[(_LOOP, 7)]),
+        "too few passes to judge": lambda: trained(_IDLE, (_LOOP, 7)),
     }
     FAULTY = {
-        "step is never called": lambda: trained(_IDLE, loop=[(_LOOP, 40)]),
+        "step is never called": lambda: trained(_IDLE, (_LOOP, 40)),
         "one of two optimisers is only cleared": lambda: trained(
             _IDLE,
             replace(optimizer("other"), groups=()),
-            loop=[("zero_grad:optimizer zero_grad:other forward backward step:other", 40)],
+            ("zero_grad:optimizer zero_grad:other forward backward step:other", 40),
         ),
     }
 
@@ -234,8 +234,8 @@ class BackwardMissing(Detector, code="D204"):
 
     HEALTHY = {
         "the usual loop": lambda: trained(),
-        "gradients written by hand": lambda: trained(Layer("fc"), loop=[_STEP_ONLY]),
-        "too short to judge": lambda: trained(loop=[(_STEP_ONLY[0], 3)]),
+        "gradients written by hand": lambda: trained(Layer("fc"), _STEP_ONLY),
+        "too short to judge": lambda: trained((_STEP_ONLY[0], 3)),
     }
     FAULTY = {
         "one of two networks that take turns": lambda: trained(
@@ -243,12 +243,10 @@ class BackwardMissing(Detector, code="D204"):
             replace(optimizer(), name="of_other"),
             Layer("one", optimizer="of_one"),
             Layer("other", optimizer="of_other", gradient=None, update=0.0),
-            loop=[
-                ("zero_grad:of_one forward:model=train,grad loss backward step:of_one", 20),
-                ("zero_grad:of_other forward:model=train,grad loss step:of_other", 20),
-            ],
+            ("zero_grad:of_one forward:model=train,grad loss backward step:of_one", 20),
+            ("zero_grad:of_other forward:model=train,grad loss step:of_other", 20),
         ),
-        "never called": lambda: trained(Layer("fc", gradient=None), loop=[_STEP_ONLY]),
+        "never called": lambda: trained(Layer("fc", gradient=None), _STEP_ONLY),
     }
 
 
@@ -279,17 +277,15 @@ class SchedulerOrder(Detector, code="D209"):
 
     HEALTHY = {
         "after every step": lambda: trained(
-            loop=[
-                ("zero_grad forward=train,grad backward step:optimizer", 1),
-                ("scheduler:StepLR zero_grad forward=train,grad backward step:optimizer", 20),
-            ]
+            ("zero_grad forward=train,grad backward step:optimizer", 1),
+            ("scheduler:StepLR zero_grad forward=train,grad backward step:optimizer", 20),
         ),
         "counts batches while gradients are accumulated": lambda: trained(
-            loop=[("forward=train,grad*4 backward*4 scheduler*4 step:optimizer", 20)]
+            ("forward=train,grad*4 backward*4 scheduler*4 step:optimizer", 20)
         ),
     }
     FAULTY = {
         "before every step": lambda: trained(
-            loop=[("zero_grad forward=train,grad backward scheduler:StepLR step:optimizer", 20)]
+            ("zero_grad forward=train,grad backward scheduler:StepLR step:optimizer", 20)
         )
     }

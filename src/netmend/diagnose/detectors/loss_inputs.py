@@ -108,24 +108,18 @@ class SilentBroadcast(Detector, code="D407"):
             "l1_loss", given(16, 3), wanted(16, 1, whole=False)
         ),
         "all pairs on purpose: both axes are written out": lambda: run_of(
-            "expression",
-            form="expression",
-            more=[_path((16, 1), (1, 16))],
+            "expression", _path((16, 1), (1, 16))
         ),
         "differences of scores among themselves": lambda: run_of(
-            "expression", form="expression", more=[_path((16, 1), (16,), gradient=True)]
+            "expression", _path((16, 1), (16,), gradient=True)
         ),
-        "distances of all pairs of points": lambda: run_of(
-            "expression", form="expression", more=[_path((16, 1, 4), (16, 4))]
-        ),
-        "distances to seven centres": lambda: run_of(
-            "expression", form="expression", more=[_path((16, 1, 4), (7, 4))]
-        ),
+        "distances of all pairs of points": lambda: run_of("expression", _path((16, 1, 4), (16, 4))),
+        "distances to seven centres": lambda: run_of("expression", _path((16, 1, 4), (7, 4))),
     }
     FAULTY = {
         "[N, 1] with [N]": lambda: run_of("mse_loss", given(16, 1), wanted(16, whole=False)),
         "[N] with [N, 1]": lambda: run_of("huber_loss", given(16), wanted(16, 1, whole=False)),
-        "a hand-written loss": lambda: run_of("expression", form="expression", more=[_path((16, 1), (16,))]),
+        "a hand-written loss": lambda: run_of("expression", _path((16, 1), (16,))),
         "targets that were stretched before": lambda: run_of(
             "mse_loss", given(16, 1), wanted(16, 16, whole=False)
         ),
@@ -189,7 +183,7 @@ class MarginOnProbabilities(Detector, code="D414"):
         "scores": lambda: run_of("multi_margin_loss", given(16, 4), wanted(16)),
         "an own cross entropy that is clamped": lambda: run_of(
             "nll_loss",
-            given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
+            given(16, 4, "Softmax"),
             wanted(16),
             form="expression",
             operations=[
@@ -203,11 +197,11 @@ class MarginOnProbabilities(Detector, code="D414"):
     }
     FAULTY = {
         "softmax into the margin loss": lambda: run_of(
-            "multi_margin_loss", given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]), wanted(16)
+            "multi_margin_loss", given(16, 4, "Softmax"), wanted(16)
         ),
         "an own hinge on softmax": lambda: run_of(
             "l1_loss",
-            given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
+            given(16, 4, "Softmax"),
             wanted(16, 4, low=-1, high=1),
             form="expression",
             operations=[

@@ -86,17 +86,17 @@ class LossSignOrUnbounded(Detector, code="D409", needs_fixed_data=True):
             given(16, 4),
             wanted(16),
             form="expression",
-            settings={"negated": True},
+            negated=True,
             course=[-0.1, -0.5, -1.0, -2.0],
         ),
         "a game of two players": lambda: run_of(
             "binary_cross_entropy_with_logits",
             given(16, 1),
             wanted(16, 1, high=1),
+            OptimizerFact("other", "Adam"),
             form="expression",
-            settings={"negated": True},
+            negated=True,
             course=[-0.7, -0.8, -0.9, -1.2],
-            more=[OptimizerFact("other", "Adam")],
         ),
     }
     FAULTY = {
@@ -105,21 +105,19 @@ class LossSignOrUnbounded(Detector, code="D409", needs_fixed_data=True):
             given(16, 4),
             wanted(16),
             form="expression",
-            settings={"negated": True},
+            negated=True,
             course=[-1.4, -2.0, -5.0, -40.0],
         ),
         "a minus sign before the loss": lambda: run_of(
             "expression",
-            form="expression",
-            settings={"negated": True, "terms": ["mse_loss@train.py:28"]},
-            more=[LossFact("mse_loss@train.py:28", "mse_loss", "function", operands=(given(16, 1),))],
-            tables=[
-                Table.of(
-                    "progress",
-                    "mse_loss@train.py:28",
-                    {0: (1.0, 1.0), 1: (2.0, 1.0), 2: (5.0, 1.0), 3: (40.0, 1.0)},
-                )
-            ],
+            LossFact("mse_loss@train.py:28", "mse_loss", "function", operands=(given(16, 1),)),
+            Table.of(
+                "progress",
+                "mse_loss@train.py:28",
+                {0: (1.0, 1.0), 1: (2.0, 1.0), 2: (5.0, 1.0), 3: (40.0, 1.0)},
+            ),
+            negated=True,
+            terms=["mse_loss@train.py:28"],
         ),
     }
 
@@ -182,7 +180,7 @@ class LossSummed(Detector, code="D410", needs_fixed_data=True):
             "mse_loss",
             given(32, 1),
             wanted(32, 1, whole=False),
-            settings={"reduction": "sum"},
+            reduction="sum",
             course=[40.0, 20, 12, 9, 8, 8, 7, 7, 6, 6],
             constant=32.0,
         ),
@@ -190,10 +188,10 @@ class LossSummed(Detector, code="D410", needs_fixed_data=True):
             "mse_loss",
             given(32, 1),
             wanted(32, 1, whole=False),
-            settings={"reduction": "sum"},
+            OptimizerFact("optimizer", "Adam"),
+            reduction="sum",
             course=[40.0, 45, 39, 44, 38, 42, 40, 39, 41, 38],
             constant=32.0,
-            more=[OptimizerFact("optimizer", "Adam")],
         ),
         "a mean that does not learn": lambda: run_of(
             "mse_loss", given(32, 1), wanted(32, 1, whole=False), course=[1.0, 1.2] * 6, constant=1.0
@@ -204,7 +202,7 @@ class LossSummed(Detector, code="D410", needs_fixed_data=True):
             "mse_loss",
             given(32, 1),
             wanted(32, 1, whole=False),
-            settings={"reduction": "sum"},
+            reduction="sum",
             course=[40.0, 200, 900, 4000, 2e4, 9e4, 4e5, 1e6, 1e7, math.nan],
             constant=32.0,
         ),
@@ -212,7 +210,7 @@ class LossSummed(Detector, code="D410", needs_fixed_data=True):
             "cross_entropy",
             given(64, 4),
             wanted(64),
-            settings={"reduction": "sum"},
+            reduction="sum",
             course=[90.0, 300, 200, 350, 220, 310, 260, 330, 210, 300],
             constant=88.0,
         ),

@@ -132,28 +132,23 @@ class RegressionOnClassIds(Detector, code="D405", needs_fixed_data=True):
 
     HEALTHY = {
         "counts, small ones more often": lambda: run_of(
-            "mse_loss", given(99, 1), wanted(99, 1, high=5), batches=[_batch(30, 30, 20, 12, 12, 13)]
+            "mse_loss", given(99, 1), wanted(99, 1, high=5), _batch(30, 30, 20, 12, 12, 13)
         ),
-        "yes/no targets": lambda: run_of(
-            "mse_loss", given(60, 1), wanted(60, 1, high=1), batches=[_batch(30, 30)]
-        ),
+        "yes/no targets": lambda: run_of("mse_loss", given(60, 1), wanted(60, 1, high=1), _batch(30, 30)),
         "whole numbers that are quantities": lambda: run_of(
-            "mse_loss",
-            given(60, 1),
-            wanted(60, 1, low=40, high=44),
-            batches=[_batch(20, 20, 20, 20, 20, first=40)],
+            "mse_loss", given(60, 1), wanted(60, 1, low=40, high=44), _batch(20, 20, 20, 20, 20, first=40)
         ),
         "ranks, each as often as the others, and learned": lambda: run_of(
             "mse_loss",
             given(80),
             wanted(80, dtype="float32"),
-            batches=[_batch(20, 22, 18, 20)],
+            _batch(20, 22, 18, 20),
             course=[1.0] * 8 + [0.05] * 16,
             constant=1.25,
         ),
         "real targets": lambda: run_of("mse_loss", given(60, 1), wanted(60, 1, whole=False)),
         "class ids into cross entropy": lambda: run_of(
-            "cross_entropy", given(80, 4), wanted(80), batches=[_batch(20, 20, 20, 20)]
+            "cross_entropy", given(80, 4), wanted(80), _batch(20, 20, 20, 20)
         ),
         "one of twelve classes, each by itself, and learned": lambda: run_of(
             "binary_cross_entropy_with_logits",
@@ -165,10 +160,10 @@ class RegressionOnClassIds(Detector, code="D405", needs_fixed_data=True):
     }
     FAULTY = {
         "one output, ids as often as each other": lambda: run_of(
-            "mse_loss", given(80), wanted(80, dtype="float32"), batches=[_batch(20, 22, 18, 20)]
+            "mse_loss", given(80), wanted(80, dtype="float32"), _batch(20, 22, 18, 20)
         ),
         "one output per class, compared with ids": lambda: run_of(
-            "mse_loss", given(80, 4), wanted(80, 1, dtype="float32"), batches=[_batch(20, 22, 18, 20)]
+            "mse_loss", given(80, 4), wanted(80, 1, dtype="float32"), _batch(20, 22, 18, 20)
         ),
     }
 
@@ -238,8 +233,9 @@ def _weighted(counts: Sequence[int], weights: Sequence[float]) -> Trace:
         "cross_entropy",
         given(16, len(counts)),
         wanted(16),
-        settings={"reduction": "mean", "weight": list(weights)},
-        batches=[BatchPrint(step, "training", sum(counts), labels=labels) for step in range(5)],
+        *[BatchPrint(step, "training", sum(counts), labels=labels) for step in range(5)],
+        reduction="mean",
+        weight=list(weights),
     )
 
 
@@ -249,8 +245,9 @@ def _yes_no(counts: Sequence[int], weight: float) -> Trace:
         _BINARY,
         given(16, 1),
         wanted(16, 1, high=1),
-        settings={"reduction": "mean", "pos_weight": weight},
-        batches=[BatchPrint(step, "training", sum(counts), labels=labels) for step in range(5)],
+        *[BatchPrint(step, "training", sum(counts), labels=labels) for step in range(5)],
+        reduction="mean",
+        pos_weight=weight,
     )
 
 
@@ -369,5 +366,4 @@ class LabelsSmoothedAway(Detector, code="D418"):
 
 
 def _smoothed(share: float) -> Trace:
-    settings = {"reduction": "mean", "label_smoothing": share}
-    return run_of("cross_entropy", given(16, 3), wanted(16), settings=settings)
+    return run_of("cross_entropy", given(16, 3), wanted(16), reduction="mean", label_smoothing=share)

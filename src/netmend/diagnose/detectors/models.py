@@ -133,7 +133,7 @@ class UnregisteredLayers(Detector, code="D216"):
     }
     FAULTY = {
         "a tensor that is no parameter": lambda: trained(
-            events=[Event(3, "loose parameter", "…", "model.scale", detail={"attribute": "scale"})]
+            Event(3, "loose parameter", "…", "model.scale", detail={"attribute": "scale"})
         ),
         "layers in a plain list": lambda: trained(Layer("a"), _STRAY),
         "a layer that lives for one call": lambda: trained(
@@ -205,14 +205,14 @@ class ModelRecreated(Detector, code="D217"):
             )
 
     HEALTHY = {
-        "one model": lambda: trained(*_models(1, 0), loop=_passes(1, 5)),
-        "five folds of four epochs": lambda: trained(*_models(5, 0, 1, 2, 3, 4), loop=_passes(5, 4)),
-        "a pair of models": lambda: trained(*_models(2, 0, 1), loop=_passes(2, 1)),
+        "one model": lambda: trained(*_models(1, 0), *_passes(1, 5)),
+        "five folds of four epochs": lambda: trained(*_models(5, 0, 1, 2, 3, 4), *_passes(5, 4)),
+        "a pair of models": lambda: trained(*_models(2, 0, 1), *_passes(2, 1)),
     }
     FAULTY = {
-        "anew for every epoch": lambda: trained(*_models(6, 0, 1, 2, 3, 4, 5), loop=_passes(6, 1)),
+        "anew for every epoch": lambda: trained(*_models(6, 0, 1, 2, 3, 4, 5), *_passes(6, 1)),
         "the optimiser holds the first one only": lambda: trained(
-            replace(optimizer(), name="opt#0"), *_models(4, 0), loop=_passes(4, 1)
+            replace(optimizer(), name="opt#0"), *_models(4, 0), *_passes(4, 1)
         ),
     }
 

@@ -88,12 +88,12 @@ class EvaluationInTrainingMode(Detector, code="D205", needs_fixed_data=True):
 
     HEALTHY = {
         "evaluated in evaluation mode": lambda: trained(
-            *_DROPOUT, loop=[(_TRAIN, 40), (f"eval forward:model=eval,no_grad train {_TRAIN}", 3)]
+            *_DROPOUT, (_TRAIN, 40), (f"eval forward:model=eval,no_grad train {_TRAIN}", 3)
         ),
         "nothing in the model depends on the mode": lambda: trained(
-            Layer("fc"), loop=[(_TRAIN, 40), (_EVALUATE, 3)]
+            Layer("fc"), (_TRAIN, 40), (_EVALUATE, 3)
         ),
-        "part of every step": lambda: trained(*_DROPOUT, loop=[(_EVALUATE, 40)]),
+        "part of every step": lambda: trained(*_DROPOUT, (_EVALUATE, 40)),
         "pictures drawn in a game whose judge tells classes, too": lambda: trained(
             optimizer(),
             optimizer("other"),
@@ -106,48 +106,44 @@ class EvaluationInTrainingMode(Detector, code="D205", needs_fixed_data=True):
                 {"terms": ["binary_cross_entropy@train.py:10", "cross_entropy@train.py:11"]},
                 backward=Site("train.py", 12),
             ),
-            loop=[(_TRAIN, 40), (f"forward:model=train,no_grad@50 {_TRAIN}", 3)],
+            (_TRAIN, 40),
+            (f"forward:model=train,no_grad@50 {_TRAIN}", 3),
         ),
         "both modes are used: a pass for the statistics of batch norm": lambda: trained(
             *_DROPOUT,
-            loop=[
-                (f"train:model@8 {_TRAIN}", 40),
-                (
-                    f"train:model@48 forward:model=train,no_grad@50 eval:model@52 forward:model=eval,no_grad@53 train:model@8 {_TRAIN}",
-                    3,
-                ),
-            ],
+            (f"train:model@8 {_TRAIN}", 40),
+            (
+                f"train:model@48 forward:model=train,no_grad@50 eval:model@52 forward:model=eval,no_grad@53 train:model@8 {_TRAIN}",
+                3,
+            ),
         ),
         "switched to training mode on purpose": lambda: trained(
-            *_DROPOUT, loop=[(_TRAIN, 40), (f"train:model {_EVALUATE}", 3)]
+            *_DROPOUT, (_TRAIN, 40), (f"train:model {_EVALUATE}", 3)
         ),
     }
     FAULTY = {
         "train() where eval() was meant": lambda: trained(
             *_DROPOUT,
-            loop=[
-                (f"train:model@8 {_TRAIN}", 40),
-                (f"train:model@48 forward:model=train,no_grad@50 train:model@8 {_TRAIN}", 3),
-            ],
+            (f"train:model@8 {_TRAIN}", 40),
+            (f"train:model@48 forward:model=train,no_grad@50 train:model@8 {_TRAIN}", 3),
         ),
         "validation that records gradients, too": lambda: trained(
             *_DROPOUT,
-            loop=[
-                (_TRAIN, 40),
-                ("forward:model=train,grad@50*4 epoch " + _TRAIN.replace("grad ", "grad@11 "), 3),
-            ],
+            (_TRAIN, 40),
+            ("forward:model=train,grad@50*4 epoch " + _TRAIN.replace("grad ", "grad@11 "), 3),
         ),
-        "validation after every epoch": lambda: trained(*_DROPOUT, loop=[(_TRAIN, 40), (_EVALUATE, 3)]),
+        "validation after every epoch": lambda: trained(*_DROPOUT, (_TRAIN, 40), (_EVALUATE, 3)),
         "a student beside its teacher, without a score": lambda: trained(
             *_DROPOUT,
             *network(
                 Layer("fc", trainable=False, gradient=None, update=None, optimizer=None), model="teacher"
             ),
-            loop=[(_TRAIN, 40), (f"forward:model=train,no_grad@50 {_TRAIN}", 3)],
+            (_TRAIN, 40),
+            (f"forward:model=train,no_grad@50 {_TRAIN}", 3),
             losses=[1.0, 0.5, 0.2],
         ),
         "one test at the end": lambda: trained(
-            *_DROPOUT, loop=[(_TRAIN, 40), ("forward:model=train,no_grad@50 end", 1)]
+            *_DROPOUT, (_TRAIN, 40), ("forward:model=train,no_grad@50 end", 1)
         ),
     }
 
@@ -278,21 +274,21 @@ class TrainingInEvaluationMode(Detector, code="D206", needs_fixed_data=True):
             )
 
     HEALTHY = {
-        "trained in training mode": lambda: trained(*_BATCH_NORM, loop=[(_RIGHT, 40)]),
-        "nothing in the model depends on the mode": lambda: trained(Layer("fc"), loop=[(_WRONG, 40)]),
+        "trained in training mode": lambda: trained(*_BATCH_NORM, (_RIGHT, 40)),
+        "nothing in the model depends on the mode": lambda: trained(Layer("fc"), (_WRONG, 40)),
         "adversarial examples are made in evaluation mode": lambda: trained(
-            *_BATCH_NORM, loop=[("forward:model=eval,grad backward=grad " + _RIGHT, 40)]
+            *_BATCH_NORM, ("forward:model=eval,grad backward=grad " + _RIGHT, 40)
         ),
         "a frozen network that only judges": lambda: trained(
             Layer("fc", optimizer=None, trainable=False),
             Layer("norm", "BatchNorm1d", weight=False),
-            loop=[(_WRONG, 40)],
+            (_WRONG, 40),
         ),
-        "a few steps": lambda: trained(*_BATCH_NORM, loop=[(_RIGHT, 40), (_WRONG, 3)]),
+        "a few steps": lambda: trained(*_BATCH_NORM, (_RIGHT, 40), (_WRONG, 3)),
     }
     FAULTY = {
         "never switched back": lambda: trained(
-            *_BATCH_NORM, loop=[(_RIGHT, 10), ("eval " + _WRONG, 1), (_WRONG, 30)]
+            *_BATCH_NORM, (_RIGHT, 10), ("eval " + _WRONG, 1), (_WRONG, 30)
         )
     }
 

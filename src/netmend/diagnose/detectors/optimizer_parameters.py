@@ -96,7 +96,7 @@ class ParametersWithoutOptimizer(Detector, code="D213"):
         "a teacher that is not passed back through": lambda: trained(
             replace(_LOST, gradient=None), Layer("head")
         ),
-        "updates by hand": lambda: trained(_LOST, loop=[("forward backward step=by", 20)], optimised=False),
+        "updates by hand": lambda: trained(_LOST, ("forward backward step=by", 20), optimised=False),
     }
     FAULTY = {
         "only the head was given": lambda: trained(_LOST, Layer("head"), losses=[1.0] * 40),

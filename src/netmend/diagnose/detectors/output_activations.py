@@ -70,15 +70,13 @@ class NormalisedTwice(Detector, code="D401", needs_fixed_data=True):
     HEALTHY = {
         "scores into cross entropy": lambda: run_of("cross_entropy", given(16, 4), wanted(16)),
         "log-softmax into the likelihood loss": lambda: run_of(
-            "nll_loss", given(16, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(16)
+            "nll_loss", given(16, 4, "LogSoftmax"), wanted(16)
         ),
         "log-softmax into cross entropy changes nothing": lambda: run_of(
-            "cross_entropy", given(16, 4, through=["LogSoftmax"], high=0.0, log_axes=[1]), wanted(16)
+            "cross_entropy", given(16, 4, "LogSoftmax"), wanted(16)
         ),
         "probabilities into the loss for probabilities": lambda: run_of(
-            "binary_cross_entropy",
-            given(16, 1, through=["Sigmoid"], low=0.1, high=0.9),
-            wanted(16, 1, high=1),
+            "binary_cross_entropy", given(16, 1, "Sigmoid"), wanted(16, 1, high=1)
         ),
         "yes/no scores that happen to lie between 0 and 1": lambda: run_of(
             "binary_cross_entropy_with_logits", given(16, 1, low=0.1, high=0.9), wanted(16, 1, high=1)
@@ -86,25 +84,22 @@ class NormalisedTwice(Detector, code="D401", needs_fixed_data=True):
     }
     FAULTY = {
         "a softmax layer before cross entropy": lambda: run_of(
-            "cross_entropy",
-            given(16, 4, through=["Softmax"], low=0.0, high=1.0, axes=[1]),
-            wanted(16),
-            more=[layer("softmax", 16, 4, dim=1)],
+            "cross_entropy", given(16, 4, "Softmax"), wanted(16), layer("softmax", 16, 4, dim=1)
         ),
         "softmax by hand before cross entropy": lambda: run_of(
-            "cross_entropy", given(16, 4, through=["Div"], low=0.0, high=1.0, axes=[1]), wanted(16)
+            "cross_entropy", given(16, 4, "Div", low=0.0, high=1.0, axes=[1]), wanted(16)
         ),
         "a sigmoid in forward before the loss with logits": lambda: run_of(
             "binary_cross_entropy_with_logits",
-            given(16, 1, through=["Squeeze", "Sigmoid"], low=0.3, high=0.7),
+            given(16, 1, "Squeeze", "Sigmoid", low=0.3, high=0.7),
             wanted(16, 1, high=1),
-            more=[call("sigmoid", 16, 1)],
+            call("sigmoid", 16, 1),
         ),
         "log-softmax of softmax": lambda: run_of(
             "nll_loss",
-            given(16, 4, through=["LogSoftmax", "Softmax"], low=-1.7, high=-0.7, log_axes=[1]),
+            given(16, 4, "LogSoftmax", "Softmax", low=-1.7, high=-0.7),
             wanted(16),
-            more=[call("softmax", 16, 4, kind="loss path")],
+            call("softmax", 16, 4, kind="loss path"),
         ),
     }
 
@@ -193,49 +188,43 @@ class ScoresWhereProbabilitiesExpected(Detector, code="D403", needs_fixed_data=T
 
     HEALTHY = {
         "log-softmax into the likelihood loss": lambda: run_of(
-            "nll_loss", given(16, 4, through=["LogSoftmax"], low=-3, high=-1e-6, log_axes=[1]), wanted(16)
+            "nll_loss", given(16, 4, "LogSoftmax", low=-3, high=-1e-6), wanted(16)
         ),
         "logarithms that round to just above 0": lambda: run_of(
-            "nll_loss", given(16, 4, through=["Log"], low=-9, high=2e-4), wanted(16)
+            "nll_loss", given(16, 4, "Log", low=-9, high=2e-4), wanted(16)
         ),
         "scores into cross entropy": lambda: run_of("cross_entropy", given(16, 4), wanted(16)),
         "a sigmoid, clamped against infinite logarithms": lambda: run_of(
             "binary_cross_entropy",
-            given(16, 1, through=["Clamp", "Sigmoid"], low=0.01, high=0.99),
+            given(16, 1, "Clamp", "Sigmoid", low=0.01, high=0.99),
             wanted(16, 1, high=1),
         ),
         "a sigmoid whose inputs became NaN": lambda: run_of(
             "binary_cross_entropy",
+            ModuleFact("net.0", "Linear", model="net", order=0),
+            ModuleFact("net.1", "Sigmoid", model="net", order=1, activation="sigmoid"),
             exception=f"RuntimeError: {_REFUSED}",
-            more=[
-                ModuleFact("net.0", "Linear", model="net", order=0),
-                ModuleFact("net.1", "Sigmoid", model="net", order=1, activation="sigmoid"),
-            ],
         ),
         "logarithms of softmax, clamped": lambda: run_of(
-            "nll_loss",
-            given(16, 4, through=["Log", "Clamp", "Softmax"], low=-9, high=-1e-4, log_axes=[1]),
-            wanted(16),
+            "nll_loss", given(16, 4, "Log", "Clamp", "Softmax", low=-9, high=-1e-4, log_axes=[1]), wanted(16)
         ),
         "densities of an own formula, which may be above 1": lambda: run_of(
-            "nll_loss", given(16, 4, through=["Sub"], high=3.0), wanted(16)
+            "nll_loss", given(16, 4, "Sub", high=3.0), wanted(16)
         ),
     }
     FAULTY = {
         "raw scores into the likelihood loss": lambda: run_of("nll_loss", given(16, 4), wanted(16)),
         "probabilities into the likelihood loss": lambda: run_of(
-            "nll_loss", given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]), wanted(16)
+            "nll_loss", given(16, 4, "Softmax"), wanted(16)
         ),
         "logarithms of sigmoids, which share nothing": lambda: run_of(
             "nll_loss",
-            given(16, 4, through=["Log", "Clamp", "Sigmoid"], low=-0.9, high=-0.5),
+            given(16, 4, "Log", "Clamp", "Sigmoid", low=-0.9, high=-0.5),
             wanted(16),
-            more=[call("sigmoid", 16, 4)],
+            call("sigmoid", 16, 4),
         ),
         "scores clamped to 0..1": lambda: run_of(
-            "binary_cross_entropy",
-            given(16, 1, through=["Clamp"], low=0, high=1),
-            wanted(16, 1, high=1),
+            "binary_cross_entropy", given(16, 1, "Clamp"), wanted(16, 1, high=1)
         ),
         "scores into the loss for probabilities": lambda: run_of(
             "binary_cross_entropy", exception=f"RuntimeError: {_REFUSED}"

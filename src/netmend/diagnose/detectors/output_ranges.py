@@ -169,89 +169,74 @@ class OutputRangeTooNarrow(Detector, code="D404", needs_fixed_data=True):
 
     HEALTHY = {
         "a sigmoid for targets in 0..1": lambda: run_of(
-            "mse_loss",
-            given(16, 1, through=["Sigmoid"], low=0.1, high=0.9),
-            wanted(16, 1, high=1, whole=False),
+            "mse_loss", given(16, 1, "Sigmoid"), wanted(16, 1, high=1, whole=False)
         ),
         "a ReLU for positive targets with a little noise": lambda: run_of(
-            "mse_loss",
-            given(16, 1, through=["Relu"], low=0, high=3),
-            wanted(16, 1, low=-0.3, high=4, whole=False, std=0.8),
+            "mse_loss", given(16, 1, "Relu", high=3), wanted(16, 1, low=-0.3, high=4, whole=False, std=0.8)
         ),
         "a scaled tanh reaches further than 1": lambda: run_of(
-            "mse_loss", given(16, 1, through=["Mul", "Tanh"]), wanted(16, 1, low=-2, high=2, whole=False)
+            "mse_loss", given(16, 1, "Mul", "Tanh"), wanted(16, 1, low=-2, high=2, whole=False)
         ),
         "scores into cross entropy": lambda: run_of("cross_entropy", given(16, 4), wanted(16)),
         "average pooling of what a ReLU made": lambda: run_of(
-            "cross_entropy", given(16, 4, through=["View", "Mean", "Relu"]), wanted(16)
+            "cross_entropy", given(16, 4, "View", "Mean", "Relu"), wanted(16)
         ),
         "average pooling before the log-probabilities": lambda: run_of(
-            "nll_loss", given(16, 4, through=["LogSoftmax", "View", "Mean", "Relu"]), wanted(16)
+            "nll_loss", given(16, 4, "LogSoftmax", "View", "Mean", "Relu", high=2.0, log_axes=[]), wanted(16)
         ),
         "a ReLU before the last layer": lambda: run_of(
-            "nll_loss", given(16, 4, through=["LogSoftmax"], log_axes=[1]), wanted(16)
+            "nll_loss", given(16, 4, "LogSoftmax", high=2.0), wanted(16)
         ),
         "softmax for targets that are shares": lambda: run_of(
-            "mse_loss",
-            given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
-            wanted(16, 4, high=1, axes=[1]),
+            "mse_loss", given(16, 4, "Softmax"), wanted(16, 4, high=1, axes=[1])
         ),
     }
     FAULTY = {
         "a ReLU for targets that are negative half the time": lambda: run_of(
             "mse_loss",
-            given(16, 1, through=["Relu"], low=0, high=2),
+            given(16, 1, "Relu"),
             wanted(16, 1, low=-2.1, high=2.3, whole=False, std=1.0),
-            more=[call("relu", 16, 1)],
+            call("relu", 16, 1),
         ),
         "a sigmoid for free targets": lambda: run_of(
             "l1_loss",
-            given(16, 1, through=["View", "Sigmoid"], low=0.4, high=0.6),
+            given(16, 1, "View", "Sigmoid", low=0.4, high=0.6),
             wanted(16, 1, low=2, high=9, whole=False),
-            more=[layer("sigmoid", 16, 1)],
+            layer("sigmoid", 16, 1),
         ),
         "a ReLU on class scores": lambda: run_of(
-            "cross_entropy",
-            given(16, 4, through=["Relu"], low=0, high=2),
-            wanted(16),
-            more=[layer("relu", 16, 4)],
+            "cross_entropy", given(16, 4, "Relu"), wanted(16), layer("relu", 16, 4)
         ),
         "a ReLU on class scores that log_softmax takes": lambda: run_of(
-            "nll_loss",
-            given(16, 4, through=["LogSoftmax", "Relu"], log_axes=[1]),
-            wanted(16),
-            more=[call("relu", 16, 4)],
+            "nll_loss", given(16, 4, "LogSoftmax", "Relu", high=2.0), wanted(16), call("relu", 16, 4)
         ),
         "a sigmoid on class scores": lambda: run_of(
-            "cross_entropy",
-            given(16, 4, through=["Sigmoid"], low=0.2, high=0.8),
-            wanted(16),
-            more=[layer("sigmoid", 16, 4)],
+            "cross_entropy", given(16, 4, "Sigmoid", low=0.2, high=0.8), wanted(16), layer("sigmoid", 16, 4)
         ),
         "softmax for samples with several labels": lambda: run_of(
             "binary_cross_entropy",
-            given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
+            given(16, 4, "Softmax"),
             wanted(16, 4, high=1),
-            more=[layer("softmax", 16, 4, dim=1)],
+            layer("softmax", 16, 4, dim=1),
         ),
         "softmax for pixels": lambda: run_of(
             "mse_loss",
-            given(16, 40, through=["Softmax"], low=0, high=1, axes=[1]),
+            given(16, 40, "Softmax"),
             wanted(16, 40, high=1, whole=False),
-            more=[layer("softmax", 16, 40, dim=1)],
+            layer("softmax", 16, 40, dim=1),
         ),
         "a ReLU that gives only zeros": lambda: run_of(
             "mse_loss",
-            given(16, 1, through=["Relu"], low=0, high=2),
+            given(16, 1, "Relu"),
             wanted(16, 1, low=0.5, high=2, whole=False),
-            more=[layer("relu", 16, 1)],
-            tables=[Table.of("activation", "model.relu", dict.fromkeys(range(20), (0, 0, 0, 0, 0, 1.0)))],
+            layer("relu", 16, 1),
+            Table.of("activation", "model.relu", dict.fromkeys(range(20), (0, 0, 0, 0, 0, 1.0))),
         ),
         "softmax over one unit": lambda: run_of(
             "binary_cross_entropy",
-            given(16, 1, through=["Softmax"], low=1, high=1),
+            given(16, 1, "Softmax", low=1, axes=[]),
             wanted(16, 1, high=1),
-            more=[layer("softmax", 16, 1, dim=1)],
+            layer("softmax", 16, 1, dim=1),
         ),
     }
 

@@ -141,16 +141,11 @@ def _with_terms(objective: Sequence[float], loss: Sequence[float], players: int 
     name = "mse_loss@train.py:28"
     return run_of(
         "expression",
-        form="expression",
-        settings={"terms": [name]},
-        more=[
-            LossFact(name, "mse_loss", "function", operands=(given(16, 1), wanted(16, 1)), called=CALLED),
-            *(OptimizerFact(f"player{index}", "Adam") for index in range(1, players)),
-        ],
-        tables=[
-            Table.of("progress", name, {step: (value,) for step, value in enumerate(loss)}),
-            Table.of("step", "optimizer", {step: (value,) for step, value in enumerate(objective)}),
-        ],
+        LossFact(name, "mse_loss", "function", operands=(given(16, 1), wanted(16, 1)), called=CALLED),
+        *(OptimizerFact(f"player{index}", "Adam") for index in range(1, players)),
+        Table.of("progress", name, {step: (value,) for step, value in enumerate(loss)}),
+        Table.of("step", "optimizer", {step: (value,) for step, value in enumerate(objective)}),
+        terms=[name],
     )
 
 

@@ -67,9 +67,7 @@ class RewardConstant(Detector, code="D711"):
         ),
         "a wrapper that loses it": lambda: acted(
             a_world(
-                reward_low=0.0,
-                reward_high=0.0,
-                reward_ranges=(("Clip", 0.0, 0.0), ("TimeLimit", -3.0, 1.0)),
+                reward_low=0.0, reward_high=0.0, reward_ranges=(("Clip", 0.0, 0.0), ("TimeLimit", -3.0, 1.0))
             ),
             returns=[0.0] * 30,
         ),

@@ -89,10 +89,8 @@ class RateDies(Detector, code="D210"):
             optimizer("second"),
             _SCHEDULER,
             _rates(12, 0.1),
-            loop=[
-                ("zero_grad:optimizer forward:model=train,grad backward step:optimizer", 64),
-                ("zero_grad:second forward:model=train,grad backward step:second", 80),
-            ],
+            ("zero_grad:optimizer forward:model=train,grad backward step:optimizer", 64),
+            ("zero_grad:second forward:model=train,grad backward step:second", 80),
         ),
         "never quite dead": lambda: trained(_SCHEDULER, _rates(4, 0.1, 2e-3)),
     }

@@ -78,8 +78,7 @@ class TargetNeverMoves(Detector, code="D720"):
     }
     FAULTY = {
         "an interval beyond the run": lambda: acted(
-            a_world(),
-            an_agent("DQN", {"target_update_interval": 10_000}, target_looks=50, target_changes=0),
+            a_world(), an_agent("DQN", {"target_update_interval": 10_000}, target_looks=50, target_changes=0)
         ),
         "a tiny Polyak factor": lambda: acted(
             a_world(), an_agent("SAC", {"tau": 1e-5}, target_looks=50, target_changes=50)

@@ -105,7 +105,7 @@ def _of_length(losses: list[float], size: int, samples: int, seen: Container[int
 def _added_up() -> Trace:
     loader = LoaderFact("loader", samples=6000, batch_size=8, phase="training")
     loop = "zero_grad:optimizer forward:model=train,grad*16 loss*16 backward@12*16 step:optimizer"
-    return trained(loader, loop=[(loop, 564)], losses=flat(564), optimised=False)
+    return trained(loader, (loop, 564), losses=flat(564), optimised=False)
 
 
 class ShortTraining(Detector, code="D512", needs_fixed_data=True):

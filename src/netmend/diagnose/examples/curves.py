@@ -33,6 +33,15 @@ def trace_of(*parts: Part, onto: Trace | None = None) -> Trace:
     return Trace(facts, tables, tuple(rows[Pattern]), tuple(rows[Event]), tuple(rows[BatchPrint]))
 
 
+def crashed(exception: str, *parts: Part, line: int = 20, steps: int = 0) -> Trace:
+    """A run that ended with this exception."""
+    site = Site("train.py", line)
+    run = RunFact(
+        "example", "train.py", status="failed", exception=exception, exception_site=site, steps=steps
+    )
+    return trace_of(run, *parts)
+
+
 def with_facts(*facts: Fact) -> Trace:
     """A run of 100 steps of which nothing but these facts is known."""
     return trace_of(RunFact("example", "train.py", steps=100, status="finished"), *facts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from netmend.diagnose.examples.curves import Part, trace_of
@@ -125,22 +125,23 @@ def optimizer(name: str = "optimizer", kind: str = "SGD", **settings: Any) -> Op
     return OptimizerFact(name, kind, (group,), Site("train.py", 8), Site("train.py", 13))
 
 
+_USUAL = ("zero_grad:optimizer forward:model=train,grad backward step:optimizer", 64)
+
+
 def trained(
-    *things: Fact | Table | Layer,
-    loop: Sequence[tuple[str, int]] = (
-        ("zero_grad:optimizer forward:model=train,grad backward step:optimizer", 64),
-    ),
+    *things: Fact | Table | Event | Layer | tuple[str, int],
     losses: Sequence[float] = (),
-    events: Sequence[Event] = (),
     optimised: bool = True,
     **run: Any,
 ) -> Trace:
-    """A run made of facts, tables and layers of one model; with an optimiser, unless it is not `optimised`.
+    """A run made of facts, tables, events, layers of one model, and calls of the loop with the number of steps they make up.
 
-    With losses (relative to the best constant prediction) it has a course of learning.
+    With an optimiser, unless it is not `optimised`. With losses (relative to the best constant prediction) it has a course of learning.
     """
     layers = [thing for thing in things if isinstance(thing, Layer)]
-    known = [thing for thing in things if not isinstance(thing, Layer)] + (network(*layers) if layers else [])
+    loop = [thing for thing in things if isinstance(thing, tuple)] or [_USUAL]
+    known: list[Part] = [thing for thing in things if not isinstance(thing, Layer | tuple)]
+    known += network(*layers) if layers else []
     if optimised and not any(isinstance(thing, OptimizerFact) for thing in known):
         known.append(optimizer())
     made = patterns(*loop)
@@ -159,8 +160,4 @@ def trained(
             LossFact(name, "cross_entropy", "module", backward=Site("train.py", 12)),
             Table.of("progress", name, rows),
         ]
-    return trace_of(*parts, *made, *events)
-
-
-def without(layer: Layer, **changes: Any) -> Layer:
-    return replace(layer, **changes)
+    return trace_of(*parts, *made)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from netmend.diagnose.examples.curves import Part as TracePart
 from netmend.diagnose.examples.curves import trace_of
 from netmend.vocabulary import (
-    BatchPrint,
     Event,
-    Fact,
     FunctionFact,
     LossFact,
     ModelFact,
@@ -19,23 +18,42 @@ from netmend.vocabulary import (
     RunFact,
     Site,
     Table,
-    TargetFact,
     Trace,
 )
 
+Part = OperandFact | TracePart
 MADE, CALLED, BACKWARD = Site("train.py", 18), Site("train.py", 30), Site("train.py", 31)
 LINEAR = ("AddmmBackward0", "ReluBackward0", "AddmmBackward0")
 
 
+# What the functions that end a model give: lowest and highest value.
+_RANGES = {
+    "Softmax": (0, 1),
+    "LogSoftmax": (-2.0, 0.0),
+    "Sigmoid": (0.1, 0.9),
+    "Relu": (0, 2),
+    "Clamp": (0, 1),
+}
+
+
 def given(
-    *shape: int,
-    through: Sequence[str] = (),
-    low: float = -2.0,
-    high: float = 2.0,
-    axes: Sequence[int] = (),
-    log_axes: Sequence[int] = (),
+    *parts: int | str,
+    low: float | None = None,
+    high: float | None = None,
+    axes: Sequence[int] | None = None,
+    log_axes: Sequence[int] | None = None,
 ) -> OperandFact:
-    """A prediction made by a linear layer and then the nodes of `through`, the last one first."""
+    """A prediction: its shape, and the functions that made it of a linear layer's output, the last one first.
+
+    Softmax gives shares along axis 1, log-softmax their logarithms, unless other axes are named.
+    """
+    shape = tuple(part for part in parts if isinstance(part, int))
+    through = [part for part in parts if isinstance(part, str)]
+    last = through[0] if through else ""
+    usual = _RANGES.get(last, (-2.0, 2.0))
+    low, high = usual[0] if low is None else low, usual[1] if high is None else high
+    axes = [1] * (last == "Softmax") if axes is None else axes
+    log_axes = [1] * (last == "LogSoftmax") if log_axes is None else log_axes
     return OperandFact(
         "prediction",
         shape,
@@ -82,21 +100,19 @@ def wanted(
 
 def run_of(
     criterion: str,
-    *operands: OperandFact,
-    settings: Mapping[str, Any] | None = None,
+    *parts: Part,
     course: Sequence[float] = (),
     constant: float = float("nan"),
-    more: Sequence[Fact] = (),
-    batches: Sequence[BatchPrint] = (),
-    tables: Sequence[Table] = (),
-    form: str = "module",
+    form: str = "",
     exception: str | None = None,
     operations: Sequence[str] = (),
-    targets: TargetFact | None = None,
+    **settings: Any,
 ) -> Trace:
-    """A run with one loss: what it was given, and its value over the steps."""
+    """A run with one loss: what it was given and its settings, its value over the steps, and whatever else is known."""
     name = f"{criterion}@train.py:30"
     crashed = exception is not None
+    form = form or ("expression" if criterion == "expression" else "module")
+    operands = tuple(part for part in parts if isinstance(part, OperandFact))
     loss = LossFact(
         name,
         criterion,
@@ -116,21 +132,16 @@ def run_of(
         exception=exception,
         exception_site=CALLED if crashed else None,
     )
-    model = ModelFact("model", "Net", called=Site("train.py", 29), created=Site("train.py", 16))
-    optimizer = OptimizerFact("optimizer", "SGD", created=Site("train.py", 19))
     return trace_of(
         run,
-        model,
-        optimizer,
+        ModelFact("model", "Net", called=Site("train.py", 29), created=Site("train.py", 16)),
+        OptimizerFact("optimizer", "SGD", created=Site("train.py", 19)),
         None if crashed and not operands else loss,
-        *more,
-        targets,
-        *tables,
         Table.of("progress", name, {n: (value, constant) for n, value in enumerate(course)})
         if course
         else None,
-        Event(0, "exception", exception or "", site=CALLED) if crashed else None,
-        *batches,
+        Event(0, "exception", exception, site=CALLED) if exception is not None else None,
+        *(part for part in parts if not isinstance(part, OperandFact)),
     )
 
 

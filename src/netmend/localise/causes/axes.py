@@ -52,10 +52,7 @@ class AxesMixed(Cause, code="TSR-SHAPE"):
                 explains=(*ANY, "D303", "D310", "D311", "D602"),
             )
 
-    FAULTY = (
-        *AxesSwapped.FAULTY,
-        Run("a view over samples", lambda: mixed()),
-    )
+    FAULTY = (*AxesSwapped.FAULTY, Run("a view over samples", lambda: mixed()))
 
 
 def _permutation(case: Case, symptom: Symptom, site: Site | None) -> str:

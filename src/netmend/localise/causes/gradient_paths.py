@@ -135,10 +135,7 @@ class GraphCut(Cause, code="LOS-GRAPH-CUT"):
             )
         return None, "An operation after these layers", evidence
 
-    FAULTY = (
-        *GraphCutDetector.FAULTY,
-        *NothingGetsGradients.FAULTY,
-    )
+    FAULTY = (*GraphCutDetector.FAULTY, *NothingGetsGradients.FAULTY)
 
 
 def _idle_holder(case: Case, model: str) -> OptimizerFact | None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from netmend.diagnose.detectors.experiments import GradientWrong
 from netmend.diagnose.detectors.graphs import CarriedState
 from netmend.diagnose.detectors.graphs import GraphsKept as GraphsKeptDetector
+from netmend.diagnose.examples.curves import crashed
 from netmend.diagnose.measures.loop import calls, stepping
 from netmend.localise.case import Case
 from netmend.localise.cause import (
@@ -25,7 +26,7 @@ from netmend.localise.effects import ANY
 from netmend.localise.lines.blocks import handed_on_state, retains_graph
 from netmend.localise.lines.values import collecting, keeping, kept_call
 from netmend.unit import Run
-from netmend.vocabulary import Evidence, Fault, RunFact, Site, Symptom, Trace
+from netmend.vocabulary import Evidence, Fault, Site, Symptom
 
 
 class GraphsKept(Cause, code="TRN-MEM"):
@@ -177,19 +178,8 @@ class StateCarried(Cause, code="LOOP-DETACH"):
         *CarriedState.FAULTY,
         Run(
             "the freed graph is needed again",
-            lambda: Trace(
-                facts={
-                    "run": {
-                        "example": RunFact(
-                            "example",
-                            "train.py",
-                            steps=1,
-                            status="failed",
-                            exception="RuntimeError: Trying to backward through the graph a second time (or …)",
-                            exception_site=Site("train.py", 21),
-                        )
-                    }
-                }
+            lambda: crashed(
+                "RuntimeError: Trying to backward through the graph a second time (or …)", steps=1, line=21
             ),
         ),
     )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from netmend.diagnose.detectors.crashed import Crashed
-from netmend.diagnose.examples.curves import trace_of
+from netmend.diagnose.examples.curves import crashed
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, Accusation, Cause, accuses, for_symptom
 from netmend.localise.causes.graphs import _twice
@@ -16,7 +16,7 @@ from netmend.localise.effects import ANY
 from netmend.localise.lines.blocks import retains_graph
 from netmend.localise.lines.values import changing_in_place
 from netmend.unit import Run
-from netmend.vocabulary import Fault, RunFact, Site, Symptom, Trace
+from netmend.vocabulary import Fault, Site, Symptom
 
 # What the message says, why it is wrong, what to do.
 _MISUSES = (
@@ -56,11 +56,6 @@ _MISUSES = (
         "Define `forward` in the class, spelled exactly like this.",
     ),
 )
-
-
-def _crashed(text: str) -> Trace:
-    run = RunFact("example", "train.py", status="failed", exception=text, exception_site=Site("train.py", 20))
-    return trace_of(run)
 
 
 class InterfaceMisused(Cause, code="API-USAGE"):
@@ -127,11 +122,7 @@ class InterfaceMisused(Cause, code="API-USAGE"):
         return None
 
     FAULTY = tuple(
-        Run(
-            title,
-            partial(_crashed, text),
-            code,
-        )
+        Run(title, partial(crashed, text), code)
         for title, text, code in (
             ("numpy", "RuntimeError: Can't call numpy() on Tensor that requires grad.", "API-USAGE"),
             (
@@ -245,19 +236,7 @@ _REMOVALS = (
     faulty=(
         Run(
             "a loss that is indexed",
-            lambda: Trace(
-                facts={
-                    "run": {
-                        "example": RunFact(
-                            "example",
-                            "train.py",
-                            status="failed",
-                            exception="IndexError: invalid index of a 0-dim tensor. Use `tensor.item()` in Python",
-                            exception_site=Site("train.py", 20),
-                        )
-                    }
-                }
-            ),
+            lambda: crashed("IndexError: invalid index of a 0-dim tensor. Use `tensor.item()` in Python"),
         ),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.diagnose.detectors.layer_sizes import Bottleneck, PointwiseKernels
-from netmend.diagnose.examples.curves import flat, trace_of
+from netmend.diagnose.examples.curves import crashed, flat
 from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.chain import SIGMOIDS, chain, mostly
 from netmend.diagnose.measures.ending import failing_layer, layer_before
@@ -33,7 +33,6 @@ from netmend.vocabulary import (
     ModelFact,
     ModuleFact,
     ParameterFact,
-    RunFact,
     Site,
     Symptom,
     Trace,
@@ -43,14 +42,10 @@ _ONE = "Expected more than 1 value per channel"
 
 
 def _crash(exception: str, *modules: ModuleFact) -> Trace:
-    run = RunFact(
-        "example", "train.py", status="failed", exception=exception, exception_site=Site("train.py", 20)
-    )
     weights = [ParameterFact(f"{m.name}.weight", m.name) for m in modules if m.kind != "MaxPool2d"]
     first = modules[0].input_shapes if modules else ()
-    return trace_of(
-        run, *modules, *weights, ModelFact("model", "Net", called=Site("train.py", 20), input_shapes=first)
-    )
+    model = ModelFact("model", "Net", called=Site("train.py", 20), input_shapes=first)
+    return crashed(exception, *modules, *weights, model)
 
 
 def _layer(

@@ -120,10 +120,7 @@ class StepMissing(Cause, code="LOOP-STEP"):
                     explains=ANY,
                 )
 
-    FAULTY = (
-        *StepMissingDetector.FAULTY,
-        *StepBeforeBackward.FAULTY,
-    )
+    FAULTY = (*StepMissingDetector.FAULTY, *StepBeforeBackward.FAULTY)
 
 
 def _stepped_before_backward(trace: Trace) -> Call | None:

@@ -12,6 +12,7 @@ from netmend.diagnose.detectors.models import CheckpointNotLoaded as CheckpointN
 from netmend.diagnose.detectors.models import ModelRecreated as ModelRecreatedDetector
 from netmend.diagnose.detectors.models import UnregisteredLayers
 from netmend.diagnose.detectors.optimizer_parameters import IdleOptimizer
+from netmend.diagnose.examples.curves import crashed
 from netmend.diagnose.measures.wiring import forgotten_models
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, for_symptom
@@ -25,7 +26,7 @@ from netmend.localise.lines.blocks import (
 )
 from netmend.program.text.queries import inside
 from netmend.unit import Run
-from netmend.vocabulary import Evidence, Fault, RunFact, Site, Trace
+from netmend.vocabulary import Evidence, Fault, Site
 
 
 class LayersNotRegistered(Cause, code="ARC-INIT-MODEL"):
@@ -81,19 +82,7 @@ class LayersNotRegistered(Cause, code="ARC-INIT-MODEL"):
         *UnregisteredLayers.FAULTY[:2],
         Run(
             "the optimiser finds nothing",
-            lambda: Trace(
-                facts={
-                    "run": {
-                        "example": RunFact(
-                            "example",
-                            "train.py",
-                            status="failed",
-                            exception="ValueError: optimizer got an empty parameter list",
-                            exception_site=Site("train.py", 8),
-                        )
-                    }
-                }
-            ),
+            lambda: crashed("ValueError: optimizer got an empty parameter list", line=8),
         ),
     )
 
@@ -133,10 +122,7 @@ class ModelRecreated(Cause, code="ARC-INIT-MULTI"):
                     explains=(*NOT_LEARNING, "D603"),
                 )
 
-    FAULTY = (
-        *ModelRecreatedDetector.FAULTY,
-        *UnregisteredLayers.FAULTY[2:],
-    )
+    FAULTY = (*ModelRecreatedDetector.FAULTY, *UnregisteredLayers.FAULTY[2:])
 
 
 def _rates_of_one_line(case: Case) -> set[object]:
@@ -242,11 +228,7 @@ class LayersFrozen(Cause, code="LOOP-FREEZE"):
                 refutation="These parts are trained first and frozen later on purpose.",
             )
 
-    FAULTY = (
-        *FrozenParameters.FAULTY,
-        *IdleOptimizer.FAULTY[:1],
-        *FrozenLate.FAULTY,
-    )
+    FAULTY = (*FrozenParameters.FAULTY, *IdleOptimizer.FAULTY[:1], *FrozenLate.FAULTY)
 
 
 class CheckpointNotLoaded(Cause, code="TRN-CKPT"):

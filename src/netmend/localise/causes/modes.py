@@ -10,7 +10,7 @@ from dataclasses import replace
 from netmend.diagnose.detectors.evaluation_passes import EvaluationNotDeterministic
 from netmend.diagnose.detectors.modes import EvaluationInTrainingMode, TrainingInEvaluationMode
 from netmend.diagnose.detectors.norm_statistics import NormStatisticsLag
-from netmend.diagnose.examples.curves import trace_of
+from netmend.diagnose.examples.curves import crashed
 from netmend.diagnose.examples.loops import patterns
 from netmend.diagnose.measures.loop import calls
 from netmend.localise.case import Case
@@ -28,7 +28,7 @@ from netmend.localise.effects import ANY, UNSTABLE
 from netmend.localise.lines.blocks import freezing, grad_switched_off, loop_around, no_grad_around
 from netmend.program.settings import argument_origin
 from netmend.program.text.queries import last_name
-from netmend.vocabulary import Evidence, Fault, FunctionFact, RunFact, Site, Symptom, Trace
+from netmend.vocabulary import Evidence, Fault, FunctionFact, Site, Symptom, Trace
 
 
 @accuses("LOOP-MODE-TRAIN", TrainingInEvaluationMode)
@@ -167,8 +167,7 @@ _NO_GRAPH = "does not require grad"
 
 def _no_graph(*loop: tuple[str, int]) -> Trace:
     text = "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn"
-    run = RunFact("example", "train.py", status="failed", exception=text, exception_site=Site("train.py", 21))
-    return trace_of(run, *patterns(*loop))
+    return crashed(text, *patterns(*loop), line=21)
 
 
 class GradientsSwitchedOff(Cause, code="LOOP-NO-GRAD"):

@@ -158,13 +158,7 @@ class ScheduleRuinsRate(Cause, code="HYP-LR-SCHED"):
             explains=(*NOT_LEARNING, "D209", "D215"),
         )
 
-    FAULTY = (
-        *RateNeverRises.FAULTY,
-        Run(
-            "the rate dies while the loss is high",
-            _dying,
-        ),
-    )
+    FAULTY = (*RateNeverRises.FAULTY, Run("the rate dies while the loss is high", _dying))
 
 
 def _every_step(case: Case, scheduler: str) -> bool:
@@ -263,10 +257,7 @@ class ClippingWrong(Cause, code="OPT-CLIP"):
 
     FAULTY = (
         *ClippingMisplaced.FAULTY,
-        Run(
-            "nothing is left",
-            lambda: trained(_clipped(2.0, 1e-4), losses=[1.0] * 40),
-        ),
+        Run("nothing is left", lambda: trained(_clipped(2.0, 1e-4), losses=[1.0] * 40)),
     )
 
 

@@ -163,10 +163,7 @@ class OptimizerUnsuited(Cause, code="OPT-SELECT"):
 
     FAULTY = {
         "plain SGD with a rate that needs momentum": lambda: net_run(
-            losses=[1.1 - 1e-4 * s for s in range(300)],
-            optimizer="SGD",
-            settings={"lr": 0.01},
-            ratio=1e-4,
+            losses=[1.1 - 1e-4 * s for s in range(300)], optimizer="SGD", settings={"lr": 0.01}, ratio=1e-4
         ),
         "plain SGD at a good rate, still far behind": lambda: net_run(
             losses=[1.1 - 1e-3 * s for s in range(300)], optimizer="SGD", settings={"lr": 0.1}, ratio=5e-3

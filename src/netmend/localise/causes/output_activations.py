@@ -78,9 +78,7 @@ def output_activation_extra(case: Case, symptom: Symptom) -> Accusation | None:
     faulty=(
         Run(
             "scores clamped to 0..1",
-            lambda: run_of(
-                "binary_cross_entropy", given(16, 1, through=["Clamp"], low=0, high=1), wanted(16, 1, high=1)
-            ),
+            lambda: run_of("binary_cross_entropy", given(16, 1, "Clamp"), wanted(16, 1, high=1)),
         ),
         Run(
             "scores into the loss for probabilities",
@@ -334,23 +332,16 @@ class OutputActivationWrong(Cause, code="ACT-OUT-WRONG"):
             "tanh where probabilities are expected",
             lambda: run_of(
                 "binary_cross_entropy",
+                ModuleFact("net.0", "Linear", model="net", order=0),
+                ModuleFact(
+                    "net.1", "Tanh", model="net", activation="tanh", order=1, created=Site("train.py", 9)
+                ),
                 exception="RuntimeError: all elements of input should be between 0 and 1",
-                more=[
-                    ModuleFact("net.0", "Linear", model="net", order=0),
-                    ModuleFact(
-                        "net.1", "Tanh", model="net", activation="tanh", order=1, created=Site("train.py", 9)
-                    ),
-                ],
             ),
         ),
         Run(
             "softmax where log-softmax is expected",
-            lambda: run_of(
-                "nll_loss",
-                given(16, 4, through=["Softmax"], low=0, high=1, axes=[1]),
-                wanted(16),
-                more=[call("softmax", 16, 4)],
-            ),
+            lambda: run_of("nll_loss", given(16, 4, "Softmax"), wanted(16), call("softmax", 16, 4)),
         ),
     )
 

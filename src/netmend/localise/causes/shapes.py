@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from netmend.diagnose.detectors.crashed import Crashed
 from netmend.diagnose.detectors.loss_inputs import SilentBroadcast
 from netmend.diagnose.detectors.output_ranges import OutputWidthMismatch
-from netmend.diagnose.examples.curves import trace_of
+from netmend.diagnose.examples.curves import crashed
 from netmend.diagnose.examples.losses import run_of
 from netmend.diagnose.measures.ending import failing_layer, layer_before
 from netmend.diagnose.measures.heads import Head
@@ -21,7 +21,7 @@ from netmend.localise.lines.head_lines import head_of, last_layer, objective_lin
 from netmend.localise.lines.values import reshaping
 from netmend.program.settings import argument_origin
 from netmend.unit import Run, convention
-from netmend.vocabulary import Evidence, Fault, ModelFact, ModuleFact, RunFact, Site, Symptom, Trace
+from netmend.vocabulary import Evidence, Fault, ModelFact, ModuleFact, Site, Symptom
 
 
 class OutputWidth(Cause, code="LYR-OUT-SHAPE"):
@@ -142,19 +142,7 @@ _LOSS = re.compile(r"target|nll_loss|cross_entropy|mse|Found dtype|bce", re.I)
     faulty=(
         Run(
             "labels as floats",
-            lambda: Trace(
-                facts={
-                    "run": {
-                        "example": RunFact(
-                            "example",
-                            "train.py",
-                            status="failed",
-                            exception="RuntimeError: expected target dtype to be Long or Byte, but got Float",
-                            exception_site=Site("train.py", 20),
-                        )
-                    }
-                }
-            ),
+            lambda: crashed("RuntimeError: expected target dtype to be Long or Byte, but got Float"),
         ),
     ),
 )
@@ -199,13 +187,6 @@ _INDEX = re.compile(
 )
 _SCALAR = "grad can be implicitly created only for scalar outputs"
 _STACK = "stack expects each tensor to be equal size"
-
-
-def _crash(exception: str) -> Trace:
-    run = RunFact(
-        "example", "train.py", status="failed", exception=exception, exception_site=Site("train.py", 20)
-    )
-    return trace_of(run)
 
 
 def _with_batch_axis(case: Case, site: Site | None) -> str:
@@ -300,12 +281,12 @@ class ShapesClash(Cause, code="INP-METHOD-SHAPE"):
         return None
 
     FAULTY = {
-        "targets of another form": lambda: _crash("RuntimeError: Expected target size [16, 5], got [16]"),
+        "targets of another form": lambda: crashed("RuntimeError: Expected target size [16, 5], got [16]"),
         "rows do not fit": (
             "TSR-SHAPE",
-            lambda: _crash(
+            lambda: crashed(
                 "RuntimeError: The size of tensor a (32) must match the size of tensor b (10) at dimension 1"
             ),
         ),
-        "a vector of losses": ("LOS-CALC", lambda: _crash(f"RuntimeError: {_SCALAR}")),
+        "a vector of losses": ("LOS-CALC", lambda: crashed(f"RuntimeError: {_SCALAR}")),
     }
