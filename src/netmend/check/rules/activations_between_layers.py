@@ -106,7 +106,7 @@ class NoActivationBetweenLinearMaps(StaticRule, code="S306", cause="ACT-HID-MISS
                     related=(Related("the layer before", place.file, place.line, place.column),),
                 )
         for event in program.calls_of("torch.nn.Sequential"):
-            if event.call is not None and is_grown_stack(program, event.call):
+            if is_grown_stack(program, event.call):
                 yield self.finding(
                     program,
                     event.node,

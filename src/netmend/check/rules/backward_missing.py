@@ -153,9 +153,9 @@ class BackwardMissing(StaticRule, code="S107", cause="LOOP-BACKWARD"):
 
 def _is_loss(event: CallEvent) -> bool:
     """A loss of torch, or a parameter or attribute named as one and called with prediction and target."""
+    call = event.call
     if loss_use(event) is not None:
         return True
-    call = event.call
     callee = resolved(call.function)
     is_named = isinstance(callee, Param | Attribute) and _LOSS.search(callee.name) is not None
     return is_named and call.result is None and len(call.args) == 2

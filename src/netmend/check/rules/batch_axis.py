@@ -212,7 +212,7 @@ class PredictionOverBatchAxis(StaticRule, code="S608", cause="TSR-INDEX", previe
                 pairs.append((comparison.operands[0], comparison.operands[1]))
         for event in program.methods_of("eq"):
             call = event.call
-            if call is not None and call.receiver is not None and call.args:
+            if call.receiver is not None and call.args:
                 pairs.append((call.receiver, call.args[0]))
         seen: set[int] = set()
         for one, other in pairs:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule
-from netmend.program.engine.history import Event
+from netmend.program.engine.history import CallEvent, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Element, constant, resolved
 from netmend.program.meaning.modules import BATCH_NORMS
@@ -156,7 +156,7 @@ def _comes_one_by_one(op: Op) -> bool:
     return bool(sources)
 
 
-def _is_evaluated(modes: Sequence[Event], event: Event) -> bool:
+def _is_evaluated(modes: list[CallEvent], event: Event) -> bool:
     before = [mode for mode in modes if mode.order < event.order]
     return bool(before) and before[-1].call is not None and before[-1].call.method == "eval"
 

@@ -227,14 +227,14 @@ class BatchCutWrongly(StaticRule, code="S526", cause="HYP-BATCH-IMPL", preview=T
                         told.add(id(turn.loop))
                         yield self.finding(program, value.node)
         for use in losses(program):
-            label = resolved(use.target) if use.target is not None else None
+            label = resolved(use.target)
             if isinstance(label, Item) and label.node is not None and _is_apart(use, label):
                 text = "The inputs are permuted and these labels are not; use the same rows for both."
                 yield self.finding(program, label.node, text, cause="DAT-LABEL")
 
 
 def _bounds(key: Value | None) -> tuple[Value, Value] | None:
-    key = resolved(key) if key is not None else None
+    key = resolved(key)
     if isinstance(key, Operation) and key.operator == "slice" and constant(key.operands[2]) is None:
         return resolved(key.operands[0]), resolved(key.operands[1])
     return None

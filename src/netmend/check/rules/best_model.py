@@ -113,7 +113,7 @@ class BestStateNotCopied(StaticRule, code="S609", cause="TRN-CKPT"):
             return
         for load in program.methods_of("load_state_dict"):
             call = load.call
-            given = call.argument("state_dict", 0) if call is not None else None
+            given = call.argument("state_dict", 0)
             for option in options(resolved(given)) if given is not None else ():
                 store = stores.get(id(option))
                 if (

@@ -216,7 +216,7 @@ def _comparisons(program: Program) -> Iterator[tuple[ast.AST, Value, Value]]:
             yield comparison.node, *comparison.operands
     for event in (*program.methods_of("eq"), *program.calls_of("torch.eq")):
         call = event.call
-        if call is None or call.node is None:
+        if call.node is None:
             continue
         sides = [*([call.receiver] if call.receiver is not None else []), *call.args]
         if len(sides) == 2:

@@ -67,7 +67,7 @@ class CheckpointWithoutMatch(StaticRule, code="S341", cause="TRN-CKPT"):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.methods_of("load_state_dict", "update"):
             call = event.call
-            if call is None or not call.args or not isinstance(program.parent(event.node), ast.Expr):
+            if not call.args or not isinstance(program.parent(event.node), ast.Expr):
                 continue
             model = _filled(call)
             source = model_of_state(program, call.args[0], event.order) if model is not None else None
@@ -84,7 +84,7 @@ def _filled(call: Call) -> Value | None:
     if call.method == "load_state_dict":
         is_lenient = constant(call.argument("strict", 1), True) is False
         return call.receiver if is_lenient else None
-    own = resolved(call.receiver) if call.receiver is not None else None
+    own = resolved(call.receiver)
     is_filter = isinstance(resolved(call.args[0]), Collection)
     if is_filter and isinstance(own, Call) and own.method == "state_dict" and not own.args:
         return own.receiver
@@ -123,7 +123,7 @@ class MissingWeightsUnnoticed(StaticRule, code="S711", cause="TRN-CKPT", advisor
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.methods_of("load_state_dict"):
             call = event.call
-            if call is None or constant(call.keywords.get("strict"), True) is not False:
+            if constant(call.keywords.get("strict"), True) is not False:
                 continue
             if isinstance(program.parent(event.node), ast.Expr):
                 yield self.finding(program, event.node)
@@ -161,7 +161,7 @@ class StateDictIsAPath(StaticRule, code="S712", cause="API-USAGE"):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.methods_of("load_state_dict"):
             call = event.call
-            if call is not None and call.args and call.node is not None and _is_text(call.args[0]):
+            if call.args and call.node is not None and _is_text(call.args[0]):
                 edits = wrap(program, call.node.args[0], "torch.load(", ")")
                 yield self.finding(program, event.node, fix=Fix("Load the file", edits) if edits else None)
 

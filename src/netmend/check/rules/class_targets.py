@@ -321,7 +321,7 @@ def _is_one_axis(name: str, call: Call) -> bool:
 
 def _is_code(value: Value | None) -> bool:
     for _ in range(20):
-        value = resolved(value) if value is not None else None
+        value = resolved(value)
         if isinstance(value, Item):
             if isinstance(resolved(value.key), Operation) and resolved(value.key).operator != "slice":  # type: ignore[attr-defined]
                 return False

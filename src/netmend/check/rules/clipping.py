@@ -159,7 +159,7 @@ class ClipLimitTiny(StaticRule, code="S412", cause="OPT-CLIP"):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls:
             call = event.call
-            if call is None or not is_clip(event) or not call.qualified:
+            if not is_clip(event) or not call.qualified:
                 continue
             name = "clip_value" if "clip_grad_value" in call.qualified else "max_norm"
             given = call.argument(name, 1)

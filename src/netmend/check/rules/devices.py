@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule
-from netmend.program.engine.history import Event, before
+from netmend.program.engine.history import CallEvent, Event, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Item, Value, resolved
 from netmend.program.meaning.model_calls import called_model, is_wrapped, moves, moves_inside
@@ -87,7 +87,7 @@ class BatchOnOtherDevice(StaticRule, code="S705", cause="GPU-XFER-MISSING"):
                 continue
             carried = _carried(program) if carried is None else carried
             call = event.call
-            for position, given in enumerate(call.args if call is not None else ()):
+            for position, given in enumerate(call.args):
                 # Behind the first argument may stand lengths or names, which are no tensors or belong where they are.
                 if _stays_behind(given, carried if position == 0 else [], carried):
                     place = program.place(move.node)
@@ -122,7 +122,7 @@ def _carried(program: Program) -> list[tuple[Value, object]]:
     found = []
     for event in program.methods_of("to", "cuda"):
         call = event.call
-        part = loader_part(call.receiver) if call is not None else None
+        part = loader_part(call.receiver)
         if part is not None:
             found.append(part)
     return found
@@ -132,7 +132,7 @@ def _is_in_memory(loader: Value) -> bool:
     if not isinstance(loader, Call) or loader.open or "collate_fn" in loader.keywords:
         return False
     data = loader.argument("dataset", 0)
-    data = resolved(data) if data is not None else None
+    data = resolved(data)
     if isinstance(data, Item):
         data = resolved(data.base)
     if isinstance(data, Call) and data.qualified == "torch.utils.data.random_split" and data.args:
@@ -197,10 +197,8 @@ class DeviceHardCoded(StaticRule, code="S724", cause="GPU-XFER-MISSING", advisor
                 return
 
 
-def _is_named(event: Event) -> bool:
+def _is_named(event: CallEvent) -> bool:
     call = event.call
-    if call is None:
-        return False
     if call.method == "cuda":
         return not call.args
     first = resolved(call.args[0]) if call.args else None

@@ -63,11 +63,9 @@ class DropoutRateExtreme(StaticRule, code="S320", cause="LYR-DROPOUT-RATE"):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls_of(*_LAYERS):
-            if event.call is not None:
-                yield from self._judged(program, event.call, event.call.argument("p", 0))
+            yield from self._judged(program, event.call, event.call.argument("p", 0))
         for event in program.calls_of(*_FUNCTIONS):
-            if event.call is not None:
-                yield from self._judged(program, event.call, event.call.argument("p", 1))
+            yield from self._judged(program, event.call, event.call.argument("p", 1))
 
     def _judged(self, program: Program, call: Call, rate: Value | None) -> Iterator[Finding]:
         known = constant(resolved(rate)) if rate is not None else None
@@ -131,7 +129,7 @@ class DropoutIgnoresMode(StaticRule, code="S321", cause="LYR-DROPOUT-MODE"):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls_of(*_NAMES):
             call = event.call
-            if call is None or call.node is None or call.open or call.argument("training", 2) is not None:
+            if call.node is None or call.open or call.argument("training", 2) is not None:
                 continue
             if constant(call.argument("p", 1)) == 0 or _asks_mode(event):
                 continue

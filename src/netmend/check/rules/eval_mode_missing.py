@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule
-from netmend.program.engine.history import Body, Event, Guard, Loop, before, common_loop
+from netmend.program.engine.history import Body, CallEvent, Event, Guard, Loop, before, common_loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Instance, Operation, Value, resolved
 from netmend.program.meaning.loops import changes_in
@@ -115,13 +115,8 @@ class EvalModeMissing(StaticRule, code="S113", cause="LOOP-MODE-EVAL"):
         seen: dict[int, bool] = {}
         for event in program.calls:
             call = event.call
-            model = unwrapped(call.function) if call is not None else None
-            if (
-                call is None
-                or model is None
-                or role(model) != MODEL
-                or not isinstance(model, Instance | Call)
-            ):
+            model = unwrapped(call.function)
+            if model is None or role(model) != MODEL or not isinstance(model, Instance | Call):
                 continue
             is_layer = bool(layer_name(model)) and not layer_name(model).startswith("sequential")
             if is_layer or not grad_is_off(event) or forward_around(event) is not None:
@@ -191,8 +186,6 @@ class EvalModeMissing(StaticRule, code="S113", cause="LOOP-MODE-EVAL"):
         }
         for event in program.calls:
             call = event.call
-            if call is None:
-                continue
             use, op = loss_use(event), operation(call)
             measured = [use.prediction] if use is not None else []
             if op is not None and op.name in _MEASURES:
@@ -243,9 +236,9 @@ def _trains(program: Program, body: Body) -> bool:
     return any(body in backward.around() for backward in backward_calls(program))
 
 
-def _same_input(trained: Event, call: Call) -> bool:
+def _same_input(trained: CallEvent, call: Call) -> bool:
     """A batch that the loop has just trained on, looked at once more."""
-    given = trained.call.args if trained.call is not None else ()
+    given = trained.call.args
     if not given or not call.args or not any(changes_in(given[0], loop) for loop in trained.loops()):
         return False
     return same(given[0], call.args[0])

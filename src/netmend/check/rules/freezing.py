@@ -94,9 +94,7 @@ def _is_trained(program: Program, freeze: Freeze) -> bool:
             continue
         if all(is_part(model, freeze.model) for model in made.models):
             return not any(
-                freeze.event.order < event.order < made.event.order
-                and event.call is not None
-                and event.call.result is None
+                freeze.event.order < event.order < made.event.order and event.call.result is None
                 for event in calls_given(program, freeze.model)
             )
     return False

@@ -107,10 +107,10 @@ class GradientPathCut(StaticRule, code="S222", cause="LOS-GRAPH-CUT"):
                 if id(cut.node) not in told:
                     told.add(id(cut.node))
                     yield self._cut(program, event, cut, "nothing in the model")
-        for event, layer, cut in _left_behind(program, [(event, found) for event, _, found in reaches]):
+        for start, layer, cut in _left_behind(program, [(event, found) for event, _, found in reaches]):
             if id(cut.node) not in told:
                 told.add(id(cut.node))
-                yield self._cut(program, event, cut, _name(program, layer))
+                yield self._cut(program, start, cut, _name(program, layer))
 
     def _cut(self, program: Program, event: Event, cut: Cut, who: str) -> Finding:
         message = self.message.format(cut.title, who).replace(

@@ -186,7 +186,7 @@ def _changes(step: Call) -> bool:
 
 
 def _degrees(value: Value | None) -> float:
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if isinstance(value, Collection) and value.items and not value.open:
         return max(_degrees(item) for item in value.items)
     number = constant(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.rule import Snippet, StaticRule
-from netmend.program.engine.history import Event
+from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Operation, Value, constant, resolved
 from netmend.program.meaning.constant_weights import (
@@ -196,21 +196,21 @@ class WeightsOfOneSign(StaticRule, code="S343", cause="ARC-INIT-WEIGHT"):
                 yield self.finding(program, event.node, self.message.format(words))
 
 
-def _weight(event: Event) -> Attribute | None:
+def _weight(event: CallEvent) -> Attribute | None:
     call = event.call
     target: Value | None = None
     if call is not None:
         target = call.receiver if call.method else (call.args[0] if call.args else None)
-    target = resolved(target) if target is not None else None
+    target = resolved(target)
     if isinstance(target, Attribute) and target.name == "data":
         target = resolved(target.base)
     return target if isinstance(target, Attribute) and target.name == "weight" else None
 
 
-def _range(event: Event) -> str:
+def _range(event: CallEvent) -> str:
     """The words for a range of one sign, else ""."""
     call = event.call
-    if call is None or call.open:
+    if call.open:
         return ""
     shift = 0 if call.method else 1
     low = _bound(call, ("a", "from"), shift, 0.0)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule
 from netmend.library.operations import FLOATS, MOVES
-from netmend.program.engine.history import EXIT, RETURN, Block, Body, Branch, Event, Guard
+from netmend.program.engine.history import EXIT, RETURN, Block, Body, Branch, CallEvent, Event, Guard
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Value, resolved
 from netmend.program.meaning.heads import where
@@ -117,14 +117,12 @@ class InitialisedAfterLoading(StaticRule, code="S346", cause="ARC-INIT-WEIGHT"):
                 yield self.finding(program, node, related=related)
 
 
-def _model(event: Event) -> Value | None:
-    return event.call.receiver if event.call is not None else None
+def _model(event: CallEvent) -> Value | None:
+    return event.call.receiver
 
 
-def _kinds(program: Program, event: Event) -> Kinds:
+def _kinds(program: Program, event: CallEvent) -> Kinds:
     call = event.call
-    if call is None:
-        return frozenset()
     if call.method == "apply":
         return set_by_function(call.args[0]) if len(call.args) == 1 else frozenset()
     return set_by_loop(program, event.node)
@@ -159,7 +157,7 @@ def _is_used(program: Program, model: Value, first: Event, second: Event) -> boo
     inside = {id(body.call) for body in _bodies(second)}
     for event in program.calls:
         call = event.call
-        if call is None or not first.order < event.order < second.order or id(call) in inside:
+        if not first.order < event.order < second.order or id(call) in inside:
             continue
         if isinstance(resolved(call.function), Class) or call.qualified.startswith(_PASSIVE):
             continue
@@ -177,7 +175,7 @@ def _comes_back(program: Program, model: Value, after: Event) -> bool:
     """Are weights loaded once more, later on?"""
     for event in program.calls:
         call = event.call
-        if call is None or event.order <= after.order:
+        if event.order <= after.order:
             continue
         if call.method == "load_state_dict" and (
             is_part(model, call.receiver) or is_part(call.receiver, model)

@@ -81,7 +81,7 @@ class KerasValidationIsTraining(StaticRule, code="S810", cause="VAL-SPLIT"):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.methods_of("fit") if not is_test_code(program) else ():
             call = event.call
-            if call is None or "validation_data" not in call.keywords:
+            if "validation_data" not in call.keywords:
                 continue
             given = call.argument("x", 0)
             held = resolved(call.keywords["validation_data"])

@@ -233,7 +233,7 @@ def _neighbours(program: Program) -> Iterator[tuple[Call, Call]]:
         if op is not None and op.layer is not None and before is not None and before.layer is not None:
             yield before.layer, op.layer
     for event in program.calls_of("keras.Sequential", "keras.models.Sequential"):
-        layers = chain(program, event.call) if event.call is not None else None
+        layers = chain(program, event.call)
         for first, second in (
             zip(layers.layers, layers.layers[1:], strict=False) if layers is not None else ()
         ):
@@ -251,7 +251,7 @@ def _declared(first: Call) -> tuple[int | None, ...] | None:
 
 
 def _shape(value: Value | None) -> tuple[int | None, ...] | None:
-    found = resolved(value) if value is not None else None
+    found = resolved(value)
     if not isinstance(found, Collection) or found.open or found.kind not in ("tuple", "list"):
         return None
     sizes = tuple(constant(item, "?") for item in found.items)

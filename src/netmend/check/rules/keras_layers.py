@@ -308,6 +308,6 @@ class KerasDropoutOfAll(StaticRule, code="S820", cause="LYR-DROPOUT-RATE"):
             if not is_test_code(program)
             else ()
         ):
-            rate = constant(event.call.argument("rate", 0)) if event.call is not None else None
+            rate = constant(event.call.argument("rate", 0))
             if isinstance(rate, int | float) and not isinstance(rate, bool) and not 0 <= rate < 1:
                 yield self.finding(program, event.node, self.message.format(rate))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.rule import Snippet, StaticRule
-from netmend.program.engine.history import Event, Guard, Loop
+from netmend.program.engine.history import CallEvent, Event, Guard, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -68,8 +68,8 @@ class KerasGradientTape(StaticRule, code="S821", cause="LOS-GRAPH-CUT"):
         made = {id(event.value): event for event in program.calls}
         for event in program.methods_of("gradient"):
             call = event.call
-            tape = resolved(call.receiver) if call is not None and call.receiver is not None else None
-            if call is None or not isinstance(tape, Call) or tape.qualified != "tensorflow.GradientTape":
+            tape = resolved(call.receiver)
+            if not isinstance(tape, Call) or tape.qualified != "tensorflow.GradientTape":
                 continue
             loss = made.get(id(_computed(call.argument("target", 0))))
             if (
@@ -110,17 +110,17 @@ def _inside(event: Event, tape: Call) -> bool:
     )
 
 
-def _other_variables(event: Event) -> str:
+def _other_variables(event: CallEvent) -> str:
     """Pairs of gradients and variables where both are known lists of two different models."""
     call = event.call
-    pairs = resolved(call.args[0]) if call is not None and call.args else None
+    pairs = resolved(call.args[0]) if call.args else None
     if not isinstance(pairs, Call) or pairs.qualified != "zip" or len(pairs.args) != 2:
         return ""
     grads, applied = resolved(pairs.args[0]), resolved(pairs.args[1])
     taken: Value | None = (
         grads.argument("sources", 1) if isinstance(grads, Call) and grads.method == "gradient" else None
     )
-    taken = resolved(taken) if taken is not None else None
+    taken = resolved(taken)
     if (
         isinstance(taken, Collection)
         or not isinstance(taken, Attribute)
@@ -183,7 +183,7 @@ class KerasShuffledPredictions(StaticRule, code="S825", cause="PRE-WRONG-STEP"):
             return
         for event in program.calls:
             call = event.call
-            if call is None or len(call.args) < 2 or call.result is not None:
+            if len(call.args) < 2 or call.result is not None:
                 continue
             wanted = {
                 id(resolved(value.base))
@@ -276,7 +276,7 @@ class KerasModelRebuilt(StaticRule, code="S826", cause="ARC-INIT-MULTI"):
 
 
 def _counts(iterable: Value | None) -> bool:
-    inner = resolved(iterable) if iterable is not None else None
+    inner = resolved(iterable)
     return isinstance(inner, Call) and inner.qualified == "range"
 
 

@@ -137,8 +137,8 @@ class KerasProbabilitiesMissing(StaticRule, code="S802", cause="LYR-SOFTMAX-MISS
         told: set[int] = set()
         for event in program.calls if not is_test_code(program) else ():
             call = event.call
-            made = resolved(call.function) if call is not None else None
-            if call is None or not isinstance(made, Call) or len(call.args) < 2:
+            made = resolved(call.function)
+            if not isinstance(made, Call) or len(call.args) < 2:
                 continue
             loss, from_logits = loss_of(made)
             output = resolved(call.args[1]) if loss in ENTROPIES and from_logits is False else None
@@ -235,7 +235,7 @@ class KerasSoftmaxOverOne(StaticRule, code="S805", cause="ACT-OUT-WRONG"):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls_of("keras.layers.Dense") if not is_test_code(program) else ():
             call = event.call
-            if call is None or width(call) != 1 or activation(call) != "softmax":
+            if width(call) != 1 or activation(call) != "softmax":
                 continue
             keyword = (
                 next((part for part in call.node.keywords if part.arg == "activation"), None)

@@ -42,7 +42,7 @@ class LabelsSmoothedAway(StaticRule, code="S240", cause="LOS-SMOOTH"):
     def check(self, program: Program) -> Iterator[Finding]:
         for use in losses(program):
             value = use.option("label_smoothing")
-            share = resolved(value) if value is not None else None
+            share = resolved(value)
             if not isinstance(share, Const) or not isinstance(share.value, int | float) or share.value <= 0.5:
                 continue
             made = use.made if use.made is not None and use.made.node is not None else use.call

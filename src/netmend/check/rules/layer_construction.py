@@ -60,7 +60,7 @@ class LayerRepeatedByMultiplication(StaticRule, code="S326", cause="ARC-STRUCT-S
 
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls_of(*_HOLDERS):
-            for value in event.call.args if event.call is not None else ():
+            for value in event.call.args:
                 value = resolved(value.iterable) if isinstance(value, Element) else resolved(value)
                 repeated = _repeated(value)
                 if repeated is not None and value.node is not None:
@@ -138,7 +138,7 @@ class ContainerMisused(StaticRule, code="S327", cause="API-USAGE"):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls:
             call = event.call
-            if call is None or call.node is None:
+            if call.node is None:
                 continue
             if call.qualified == "torch.nn.Sequential":
                 if len(call.args) == 1 and not call.open and _is_list(call):
@@ -230,12 +230,7 @@ class LayerMadeOfTensor(StaticRule, code="S328", cause="API-USAGE"):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls_of(*_NAMES):
             call = event.call
-            if (
-                call is None
-                or call.node is None
-                or len(call.args) != 1
-                or not _is_tensor(call.args[0], event)
-            ):
+            if call.node is None or len(call.args) != 1 or not _is_tensor(call.args[0], event):
                 continue
             name = call.qualified.rpartition(".")[2]
             yield self.finding(

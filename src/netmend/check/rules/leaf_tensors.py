@@ -315,7 +315,7 @@ class OptimisedTensorIsNoLeaf(StaticRule, code="S418", cause="OPT-PARAMS"):
 
 def _given(value: Value | None) -> Iterator[Value]:
     """The tensors that stand in the optimiser's list."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if isinstance(value, Collection):
         if value.kind == "dict":
             yield from _given(value.get("params"))

@@ -149,7 +149,7 @@ class LossClassCalled(StaticRule, code="S214", cause="API-USAGE"):
         # A number is wanted of it: that proves that the loss itself was meant.
         for event in program.methods_of("backward", "item", "detach", "mean", "cpu"):
             call = event.call
-            loss = made.get(id(call.receiver)) if call is not None else None
+            loss = made.get(id(call.receiver))
             if loss is not None and isinstance(loss.node, ast.Call):
                 name = getattr(loss.node.func, "attr", getattr(loss.node.func, "id", ""))
                 edits = wrap(program, loss.node.func, "", "()")
@@ -194,7 +194,7 @@ class UnreducedLossBackward(StaticRule, code="S215", cause="LOS-CALC"):
             return
         for event in backward_calls(program):
             call = event.call
-            if call is None or call.args or "gradient" in call.keywords or call.open or call.receiver is None:
+            if call.args or "gradient" in call.keywords or call.open or call.receiver is None:
                 continue
             uses = [_behind(option, unreduced) for option in options(resolved(call.receiver))]
             if uses and all(uses) and uses[0] is not None:

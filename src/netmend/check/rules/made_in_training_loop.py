@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule
-from netmend.program.engine.history import STORE, Body, Event, Loop, always
+from netmend.program.engine.history import STORE, Body, CallEvent, Event, Loop, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Instance, Param, Value, constant, resolved
 from netmend.program.meaning.literal_layers import LITERAL_LAYERS
@@ -150,7 +150,7 @@ class OptimizerMadeInTrainingLoop(StaticRule, code="S124", cause="OPT-PARAMS"):
     def check(self, program: Program) -> Iterator[Finding]:
         for turn in turns(program):
             optimiser = one_optimiser(turn.step)
-            made = resolved(optimiser) if optimiser is not None else None
+            made = resolved(optimiser)
             if not isinstance(made, Call) or not _has_state(made):
                 continue
             event = made_each_round(program, turn, made)
@@ -239,9 +239,9 @@ class LayerMadeInForward(StaticRule, code="S303", cause="ARC-INIT-MULTI"):
                 yield self.finding(program, event.node)
 
 
-def _made(event: Event) -> Value | None:
+def _made(event: CallEvent) -> Value | None:
     call = event.call
-    if call is None or not call.qualified.startswith("torch.nn.") or call.result is not None:
+    if not call.qualified.startswith("torch.nn.") or call.result is not None:
         return None
     return call if learns(call, _NEW_EACH_TIME) and forward_around(event) is not None else None
 
@@ -262,7 +262,7 @@ def _is_only_called(events: list[Event], layer: Value) -> bool:
         if call is not None and resolved(call.function) is layer:
             is_called = True
         elif call is not None:
-            receiver = resolved(call.receiver) if call.receiver is not None else None
+            receiver = resolved(call.receiver)
             if receiver is layer and call.result is not layer:
                 return False
             if any(resolved(part) is layer for part in (*call.args, *call.keywords.values())):

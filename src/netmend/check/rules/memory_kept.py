@@ -296,7 +296,7 @@ class AnomalyDetectionLeftOn(StaticRule, code="S715", cause="API-USAGE", advisor
             "torch.autograd.anomaly_mode.set_detect_anomaly",
         ):
             call = event.call
-            is_on = call is not None and (
+            is_on = (
                 constant(call.args[0]) is True if call.args else call.qualified.endswith(".detect_anomaly")
             )
             if is_on and not any(isinstance(above, ast.If) for above in program.above(event.node)):

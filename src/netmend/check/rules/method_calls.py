@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule
-from netmend.program.engine.history import Event, before
+from netmend.program.engine.history import CallEvent, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Either, Function, Instance, Value, resolved
 from netmend.program.meaning.losses import loss_kind
@@ -73,12 +73,7 @@ class ForwardCalled(StaticRule, code="S703", cause="API-USAGE", advisory=True):
             if not _is_model(_receiver(event)) or grad_is_off(event) or _in_a_module(program, node):
                 continue
             if learnt is None:
-                learnt = {
-                    id(value)
-                    for loss in backward_calls(program)
-                    if loss.call is not None
-                    for value in _all(loss.call)
-                }
+                learnt = {id(value) for loss in backward_calls(program) for value in _all(loss.call)}
             if id(event.value) in learnt:
                 places[node] = None
         for node in list(places)[:1]:
@@ -101,13 +96,11 @@ def _all(backward: Call) -> Iterator[Value]:
             yield from value.args
 
 
-def _receiver(event: Event) -> Value | None:
+def _receiver(event: CallEvent) -> Value | None:
     call = event.call
-    if call is None:
-        return None
     if isinstance(call.function, Function):
         return call.function.owner if call.function.name == "forward" else None
-    return resolved(call.receiver) if call.receiver is not None else None
+    return resolved(call.receiver)
 
 
 def _is_model(value: Value | None) -> bool:
@@ -255,27 +248,25 @@ class WrappedModelBypassed(StaticRule, code="S709", cause="GPU-PARALLEL"):
             return
         for backward in backward_calls(program):
             call = backward.call
-            for value in walk(call.receiver if call is not None else None):
+            for value in walk(call.receiver):
                 event = suspects.pop(id(value), None)
                 if event is not None and not grad_is_off(event):
                     yield self.finding(program, event.node)
 
 
-def _calls_wrapper(event: Event) -> bool:
+def _calls_wrapper(event: CallEvent) -> bool:
     call = event.call
-    function = resolved(call.function) if call is not None else None
+    function = resolved(call.function)
     options = function.options if isinstance(function, Either) else (function,)
     return any(isinstance(option, Call) and option.qualified in PARALLEL for option in options)
 
 
-def _goes_past(event: Event, wraps: Sequence[Event]) -> bool:
+def _goes_past(event: CallEvent, wraps: list[CallEvent]) -> bool:
     call = event.call
-    if call is None:
-        return False
     if call.method == "module":
         return isinstance(made := resolved(call.receiver or call), Call) and made.qualified in PARALLEL
     model: Value = resolved(call.function)
-    return any(before(wrap, event) and resolved(wrap.value.args[0]) is model for wrap in wraps)  # type: ignore[attr-defined]
+    return any(before(wrap, event) and resolved(wrap.value.args[0]) is model for wrap in wraps)
 
 
 # What is asked of which object, and whose method it is.
@@ -321,12 +312,10 @@ class MethodOfWrongObject(StaticRule, code="S719", cause="API-USAGE"):
         names = {name for wrong in _WRONG.values() for name in wrong}
         for event in program.methods_of(*names):
             call = event.call
-            kind = _kind(call.receiver) if call is not None else ""
-            owner = _WRONG.get(kind, {}).get(call.method) if call is not None else None
-            if (
-                call is not None
-                and owner is not None
-                and not any(isinstance(above, ast.IfExp) for above in program.above(event.node))
+            kind = _kind(call.receiver)
+            owner = _WRONG.get(kind, {}).get(call.method)
+            if owner is not None and not any(
+                isinstance(above, ast.IfExp) for above in program.above(event.node)
             ):
                 what = "The loss is a tensor and" if kind == "tensor" else f"The {kind}"
                 yield self.finding(
@@ -336,7 +325,7 @@ class MethodOfWrongObject(StaticRule, code="S719", cause="API-USAGE"):
 
 def _kind(value: Value | None) -> str:
     given = value
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if isinstance(value, Call):
         name = value.qualified
         if name.startswith("torch.optim.lr_scheduler.") and name.rpartition(".")[2][:1].isupper():

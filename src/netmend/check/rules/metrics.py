@@ -101,8 +101,6 @@ class AccuracyOnImbalance(StaticRule, code="S603", cause="VAL-METRIC", advisory=
         found = None
         for event in program.calls:
             call = event.call
-            if call is None:
-                continue
             name = (call.qualified or call.method).lower()
             if any(word in name for word in _BETTER):
                 return
@@ -181,8 +179,7 @@ class MetricArgumentsSwapped(StaticRule, code="S604", cause="VAL-METRIC"):
         for event in program.calls:
             call = event.call
             if (
-                call is None
-                or not call.qualified.startswith("sklearn.metrics.")
+                not call.qualified.startswith("sklearn.metrics.")
                 or call.qualified.rpartition(".")[2] not in _ONE_WAY
             ):
                 continue
@@ -293,8 +290,6 @@ class RankingMetricOnDecisions(StaticRule, code="S605", cause="VAL-METRIC", prev
         for name in ("roc_auc_score", "average_precision_score", "roc_curve", "precision_recall_curve"):
             for event in program.calls_of(f"sklearn.metrics.{name}"):
                 call = event.call
-                if call is None:
-                    continue
                 scores = call.argument("y_score", 1) or call.argument("probas_pred", 1)
                 if scores is not None and _is_decided(program, scores):
                     yield self.finding(program, event.node)

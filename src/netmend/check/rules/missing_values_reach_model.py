@@ -95,14 +95,14 @@ class MissingValuesReachModel(StaticRule, code="S534", cause="PRE-MISS-CLEAN"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        if any(_called(event.call) in _CARE for event in program.calls if event.call is not None):
+        if any(_called(event.call) in _CARE for event in program.calls):
             return
         holders = dict(_with_missing(program))
         if not holders:
             return
         for turn in rounds(program):
             for event in turn.backward:
-                for value in walk(event.call.receiver if event.call is not None else None):
+                for value in walk(event.call.receiver):
                     op = operation(resolved(value))
                     if op is None or op.name not in LINEAR_MAPS or op.input is None:
                         continue

@@ -7,7 +7,16 @@ from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule
-from netmend.program.engine.history import EXIT, RETURN, STORE, Event, Loop, before, branches_between
+from netmend.program.engine.history import (
+    EXIT,
+    RETURN,
+    STORE,
+    CallEvent,
+    Event,
+    Loop,
+    before,
+    branches_between,
+)
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Value, constant
 from netmend.program.meaning.kept_graphs import feeds_backward
@@ -181,12 +190,7 @@ class NoGradMissing(StaticRule, code="S114", cause="LOOP-NO-GRAD", advisory=True
     def check(self, program: Program) -> Iterator[Finding]:
         for switch in switches(program):
             call = switch.call
-            if (
-                call is None
-                or call.receiver is None
-                or not is_eval(switch)
-                or program.entry_of(switch).kind != "file"
-            ):
+            if call.receiver is None or not is_eval(switch) or program.entry_of(switch).kind != "file":
                 continue
             model = unwrapped(call.receiver)
             for event in calls_of_model(list(program.entry_of(switch).block.events()), model):
@@ -201,11 +205,13 @@ class NoGradMissing(StaticRule, code="S114", cause="LOOP-NO-GRAD", advisory=True
                 if self._is_evaluation(program, switch, event, loop, model):
                     yield self.finding(program, event.node)
 
-    def _is_evaluation(self, program: Program, switch: Event, event: Event, loop: Loop, model: Value) -> bool:
+    def _is_evaluation(
+        self, program: Program, switch: Event, event: CallEvent, loop: Loop, model: Value
+    ) -> bool:
         between = [other for other in switches(program) if switch.order < other.order < event.order]
         if any(not is_eval(other) and may_switch(other, model) for other in between):
             return False
-        if event.call is None or not any(changes_in(argument, loop) for argument in event.call.args):
+        if not any(changes_in(argument, loop) for argument in event.call.args):
             return False
         if not is_seen_loop(program, loop) or any(
             is_backward(other) or is_written(other) for other in loop.events()
@@ -252,7 +258,7 @@ class ModeWithoutEffect(StaticRule, code="S714", cause="LOOP-NO-GRAD", preview=T
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls_of(*_MODES):
             if isinstance(program.parent(event.node), ast.Expr):
-                name = event.call.qualified.rpartition(".")[2]
+                name = event.value.qualified.rpartition(".")[2]
                 yield self.finding(
                     program,
                     event.node,
@@ -271,8 +277,8 @@ class ModeWithoutEffect(StaticRule, code="S714", cause="LOOP-NO-GRAD", preview=T
                 )
 
     @staticmethod
-    def _is_off(event: Event) -> bool:
-        return event.call is not None and constant(event.call.argument("mode", 0), True) is False
+    def _is_off(event: CallEvent) -> bool:
+        return constant(event.call.argument("mode", 0), True) is False
 
     @staticmethod
     def _stays(program: Program, off: Event) -> bool:

@@ -64,7 +64,7 @@ class FloatTensorForWholeNumbers(StaticRule, code="S704", cause="INP-TYPE"):
                 yield from self._whole(program, op.input)
         for event in program.calls_of(*_MAKERS):
             call = event.call
-            if call is None or len(call.args) != 1 or call.keywords or call.open:
+            if len(call.args) != 1 or call.keywords or call.open:
                 continue
             yield from self._single(program, call)
 
@@ -149,7 +149,7 @@ class TensorOfTensor(StaticRule, code="S716", cause="API-USAGE", advisory=True):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls_of("torch.tensor"):
             call = event.call
-            if call is not None and call.args and is_tensor(call.args[0]):
+            if call.args and is_tensor(call.args[0]):
                 yield self.finding(program, event.node)
 
 
@@ -288,7 +288,7 @@ class WrongTypeOfInput(StaticRule, code="S729", cause="INP-TYPE"):
                 text = "A layer takes tensors; convert with torch.as_tensor(…, dtype=torch.float32)."
                 yield self.finding(program, op.node, text)
         for event in program.calls:
-            if event.call is not None and event.call.qualified.startswith("torch.nn."):
+            if event.call.qualified.startswith("torch.nn."):
                 yield from self._weights(program, event.call)
         yield from self._targets(program)
 
@@ -322,7 +322,7 @@ def _is_of_torch(call: Call) -> bool:
 
 def _is_no_tensor(value: Value | None) -> bool:
     """A list of numbers, or an array of numpy."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if isinstance(value, Collection):
         return (
             value.kind in ("list", "tuple")
@@ -338,7 +338,7 @@ def _is_no_tensor(value: Value | None) -> bool:
 
 def _is_row_of_floats(value: Value | None) -> bool:
     """`torch.tensor([0.0, 1.0])`: one axis, floats."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if (
         not isinstance(value, Call)
         or value.qualified != "torch.tensor"

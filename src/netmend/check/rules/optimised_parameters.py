@@ -172,7 +172,7 @@ class OptimiserBeforeDevice(StaticRule, code="S402", cause="OPT-PARAMS", advisor
         optimisers = made_optimisers(program)
         for event in program.methods_of("to", "cuda", "xpu"):
             call = event.call
-            if call is None or (call.method == "to" and not _is_device(call)):
+            if call.method == "to" and not _is_device(call):
                 continue
             model = bare(call.receiver)
             entry = program.entry_of(event)

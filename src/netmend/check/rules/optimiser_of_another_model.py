@@ -171,7 +171,7 @@ def _is_fresh(program: Program, model: Instance | Call) -> bool:
     }
     for event in program.calls:
         call = event.call
-        if call is None or id(call) in optimised:
+        if id(call) in optimised:
             continue
         if call.method in (
             "load_state_dict",
@@ -188,12 +188,10 @@ def _is_fresh(program: Program, model: Instance | Call) -> bool:
                 return False
     for event in calls_given(program, model):
         call = event.call
-        if call is not None and call.result is None and not isinstance(call.function, Name):
+        if call.result is None and not isinstance(call.function, Name):
             return False
-        if (
-            call is not None
-            and isinstance(call.function, Name)
-            and not call.function.qualified.startswith(("torch.", "print", "copy."))
+        if isinstance(call.function, Name) and not call.function.qualified.startswith(
+            ("torch.", "print", "copy.")
         ):
             return False
     return True

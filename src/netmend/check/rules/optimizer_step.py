@@ -203,7 +203,7 @@ def _steps(program: Program) -> list[Event]:
     return [
         event
         for event in program.methods_of("step", "optimizer_step", "first_step")
-        if role(event.call.receiver if event.call else None) != SCHEDULER
+        if role(event.call.receiver) != SCHEDULER
     ]
 
 

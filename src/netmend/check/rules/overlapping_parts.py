@@ -193,7 +193,7 @@ class OverlappingParts(StaticRule, code="S511", cause="VAL-SPLIT"):
 
 def _range(value: Value | None) -> tuple[int, int] | None:
     """Start and end of `range(60, 100)`, in a list or not."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if isinstance(value, Call) and value.qualified == "list" and len(value.args) == 1:
         value = resolved(value.args[0])
     if not isinstance(value, Call) or value.qualified != "range" or not 1 <= len(value.args) <= 2:

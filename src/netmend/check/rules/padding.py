@@ -92,7 +92,7 @@ class MeanOverPadding(StaticRule, code="S344", cause="INP-MASK-MISSING"):
         seen: set[int] = set()
         for turn in rounds(program):
             for event in turn.backward:
-                for value in walk(event.call.receiver if event.call is not None else None):
+                for value in walk(event.call.receiver):
                     op = operation(resolved(value))
                     if op is None or op.name != "mean" or op.layer is not None or id(op.node) in seen:
                         continue
@@ -168,8 +168,8 @@ class LastStepOfPadding(StaticRule, code="S345", cause="INP-MASK-MISSING"):
         users = paths(program).users
         seen: set[int] = set()
         for event in program.calls_of(UNPACKED):
-            axis = None if event.call is None else _axis_of_time(event.call)
-            if event.call is None or axis is None:
+            axis = _axis_of_time(event.call)
+            if axis is None:
                 continue
             sequences = (
                 part

@@ -120,13 +120,10 @@ def _pairs(program: Program) -> Iterator[tuple[Value, Value]]:
     for use in losses(program):
         if use.prediction is not None and use.target is not None and use.kind != "kl_div":
             yield use.prediction, use.target
-    for returned in program.events:
-        if (
-            returned.kind == RETURN
-            and isinstance(returned.value, Collection)
-            and returned.value.kind == "tuple"
-        ):
-            items = [resolved(item) for item in returned.value.items]
+    for given_back in program.events:
+        value = given_back.value
+        if given_back.kind == RETURN and isinstance(value, Collection) and value.kind == "tuple":
+            items = [resolved(item) for item in value.items]
             for one, other in combinations(items, 2):
                 if isinstance(one, Item) and isinstance(other, Item) and one.key is other.key:
                     yield one.base, other.base
@@ -179,7 +176,7 @@ def _nested(one: Value, other: Value) -> bool:
 def _shuffled_in_place(program: Program) -> Iterator[tuple[Event, Value]]:
     for event in program.calls:
         call = event.call
-        if call is None or not call.args:
+        if not call.args:
             continue
         if call.qualified in _IN_PLACE or (call.method == "shuffle" and len(call.args) == 1):
             yield event, resolved(call.args[0])
@@ -302,7 +299,7 @@ def _is_filled_along(program: Program, array: Value, labels: Value, before: Even
         if target is None or target.base is None or resolved(target.base) is not array:
             continue
         for loop in event.loops():
-            source = resolved(loop.iterable) if loop.iterable is not None else None
+            source = resolved(loop.iterable)
             is_counted = isinstance(source, Call) and source.qualified == "enumerate" and bool(source.args)
             if is_counted and isinstance(source, Call) and same_numbers(source.args[0]) is labels:
                 return event.order < before.order

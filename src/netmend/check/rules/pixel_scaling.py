@@ -83,8 +83,7 @@ class ScaledTwice(StaticRule, code="S506", cause="PRE-WRONG-PIXEL"):
         for event in program.methods_of("div", "div_"):
             call = event.call
             if (
-                call is not None
-                and call.receiver is not None
+                call.receiver is not None
                 and call.args
                 and _is_white(call.args[0])
                 and _is_scaled(call.receiver)
@@ -228,7 +227,7 @@ class BytesWrapAround(StaticRule, code="S516", cause="PRE-WRONG-DTYPE"):
                 yield self.finding(program, difference.node)
         for event in program.methods_of("astype", "to", "byte"):
             call = event.call
-            if call is None or call.receiver is None or not is_standardised(call.receiver):
+            if call.receiver is None or not is_standardised(call.receiver):
                 continue
             if call.method == "byte" or (call.args and names_bytes(call.args[0])):
                 yield self.finding(

@@ -92,7 +92,7 @@ def _splits(program: Program) -> Iterator[tuple[tuple[Value, ...], ast.AST]]:
     """What is split, and where: inputs of `train_test_split`, and arrays cut into parts that are named so."""
     for event in program.calls_of(SPLIT):
         call = event.call
-        if call is not None and call.args:
+        if call.args:
             yield (*call.args[:1], *_stored(program, call.args[0], event.order)), event.node
     for first, second in complements(program):
         if is_for_labels(first.name) or is_for_labels(second.name):
@@ -277,7 +277,7 @@ class ResampledBeforeSplit(StaticRule, code="S518", cause="VAL-TEST-LEAK"):
         seen: set[int] = set()
         for event in program.calls_of(SPLIT):
             call = event.call
-            for argument in call.args if call is not None else ():
+            for argument in call.args:
                 for part in walk(argument):
                     if (
                         not isinstance(part, Call)
@@ -285,7 +285,7 @@ class ResampledBeforeSplit(StaticRule, code="S518", cause="VAL-TEST-LEAK"):
                         or part.method not in ("fit_resample", "fit_sample")
                     ):
                         continue
-                    made = resolved(part.receiver) if part.receiver is not None else None
+                    made = resolved(part.receiver)
                     adds = isinstance(made, Call) and made.qualified.startswith(
                         ("imblearn.over_sampling.", "imblearn.combine.")
                     )

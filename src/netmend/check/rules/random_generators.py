@@ -69,7 +69,7 @@ class GeneratorCopiedToWorkers(StaticRule, code="S509", cause="LOOP-WORKER-SEED"
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls_of(LOADER_NAME):
             call = event.call
-            if call is None or call.open or "worker_init_fn" in call.keywords:
+            if call.open or "worker_init_fn" in call.keywords:
                 continue
             dataset = dataset_of(call)
             workers = number(program, call.argument("num_workers", 5))

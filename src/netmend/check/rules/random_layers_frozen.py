@@ -135,7 +135,7 @@ def _is_plain(program: Program, layers: set[int]) -> bool:
     around |= layers
     for event in program.calls:
         call = event.call
-        if call is None or call.result is not None:
+        if call.result is not None:
             continue
         if call.method in _LOADS or call.qualified.rpartition(".")[2] in _LOADS:
             return False

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule
 from netmend.library.operations import CASTS, VIEWS
-from netmend.program.engine.history import Event
+from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Param, Value, resolved
 from netmend.program.meaning.tensors import is_tensor, loader_part
@@ -90,9 +90,9 @@ class ResultThrownAway(StaticRule, code="S706", cause="GPU-XFER-WRONG"):
             yield self.finding(program, node, text, fix=Fix("Assign the result", edits) if edits else None)
 
 
-def _is_certain(event: Event) -> bool:
+def _is_certain(event: CallEvent) -> bool:
     call = event.call
-    receiver: Value | None = call.receiver if call is not None else None
+    receiver: Value | None = call.receiver
     return is_tensor(receiver) or loader_part(receiver) is not None
 
 
@@ -109,10 +109,10 @@ def _is_tried(program: Program, node: ast.AST) -> bool:
     return False
 
 
-def _is_so_already(event: Event, node: ast.Call) -> bool:
+def _is_so_already(event: CallEvent, node: ast.Call) -> bool:
     """Was the tensor made with the very type or device that it is now given?"""
     call = event.call
-    made = resolved(call.receiver) if call is not None and call.receiver is not None else None
+    made = resolved(call.receiver)
     if not isinstance(made, Call) or made.node is None:
         return False
     had = {ast.dump(part.value) for part in made.node.keywords if part.arg in ("dtype", "device")}
@@ -143,18 +143,18 @@ def _block_of(parent: ast.AST | None, statement: ast.stmt) -> list[ast.stmt]:
     return []
 
 
-def _meets_others(program: Program, event: Event) -> bool:
+def _meets_others(program: Program, event: CallEvent) -> bool:
     """Does the tensor go into an object of a class that the caller gave, which nobody moved either?"""
     call = event.call
-    if call is None or call.receiver is None or call.method not in ("to", "cuda"):
+    if call.receiver is None or call.method not in ("to", "cuda"):
         return False
     moved = {
         id(resolved(other.call.receiver))
         for other in program.methods_of("to", "cuda")
-        if other.call is not None and other.call.receiver is not None
+        if other.call.receiver is not None
     }
     for use in calls_given(program, call.receiver):
-        callee = resolved(use.call.function) if use.call is not None else None
+        callee = resolved(use.call.function)
         if isinstance(callee, Call) and isinstance(callee.function, Param) and id(callee) not in moved:
             return True
     return False

@@ -50,7 +50,7 @@ class SamplerWithShuffle(StaticRule, code="S510", cause="API-USAGE"):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls_of(LOADER_NAME):
             call = event.call
-            if call is None or constant(call.argument("shuffle", 2)) is not True:
+            if constant(call.argument("shuffle", 2)) is not True:
                 continue
             if _is_given(call.argument("sampler", 3)) or _is_given(call.argument("batch_sampler", 4)):
                 yield self.finding(program, event.node, fix=self._fix(program, call.node))
@@ -67,7 +67,7 @@ class SamplerWithShuffle(StaticRule, code="S510", cause="API-USAGE"):
 
 def _is_given(value: Value | None) -> bool:
     """Surely a sampler: made right here."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     return isinstance(value, Call | Instance) and (
         isinstance(value, Instance) or "Sampler" in value.qualified
     )
@@ -142,7 +142,7 @@ class SamplerEpochNotSet(StaticRule, code="S710", cause="API-CALL-MISSING"):
 
 def _loader(iterable: Value | None) -> Value | None:
     """What a loop runs over, behind enumerate and progress bars."""
-    loader = resolved(iterable) if iterable is not None else None
+    loader = resolved(iterable)
     while (
         isinstance(loader, Call)
         and loader.qualified.rpartition(".")[2] in ("enumerate", "tqdm")

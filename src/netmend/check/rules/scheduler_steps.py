@@ -198,7 +198,7 @@ class EpochSchedulePerBatch(StaticRule, code="S109", cause="HYP-LR-SCHED"):
 
     def _is_early(self, schedule: ScheduleStep, limit: float) -> bool:
         given = schedule.option("milestones")
-        milestones = resolved(given) if given is not None else None
+        milestones = resolved(given)
         if not isinstance(milestones, Collection) or milestones.open or not milestones.items:
             return False
         if any(isinstance(part, Call) for part in walk(milestones)):

@@ -95,7 +95,7 @@ class SchedulerNeverStepped(StaticRule, code="S111", cause="HYP-LR-SCHED"):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls:
             call = event.call
-            if call is None or not call.qualified.startswith("torch.optim.lr_scheduler."):
+            if not call.qualified.startswith("torch.optim.lr_scheduler."):
                 continue
             statement = program.statement(event.node) if program.module.holds(event.node) else None
             if not isinstance(statement, ast.Assign) or statement.value is not event.node:
@@ -222,7 +222,7 @@ class SchedulerOfAnotherOptimiser(StaticRule, code="S414", cause="HYP-LR-SCHED",
         seen: set[int] = set()
         for event in program.methods_of("step"):
             call = event.call
-            scheduler = resolved(call.receiver) if call is not None and call.receiver is not None else None
+            scheduler = resolved(call.receiver)
             if not is_schedule(event) or not isinstance(scheduler, Call) or id(scheduler) in seen:
                 continue
             optimiser = _optimiser(scheduler)
@@ -246,7 +246,7 @@ class SchedulerOfAnotherOptimiser(StaticRule, code="S414", cause="HYP-LR-SCHED",
 
 def _optimiser(scheduler: Call) -> Call | None:
     given: Value | None = scheduler.argument("optimizer", 0)
-    found = resolved(given) if given is not None else None
+    found = resolved(given)
     return found if isinstance(found, Call) else None
 
 
@@ -312,8 +312,8 @@ class PlateauOnTrainingLoss(StaticRule, code="S611", cause="HYP-LR-SCHED", advis
             return
         for event in program.methods_of("step"):
             call = event.call
-            made = resolved(call.receiver) if call is not None and call.receiver is not None else None
-            if call is None or not isinstance(made, Call) or not call.args:
+            made = resolved(call.receiver)
+            if not isinstance(made, Call) or not call.args:
                 continue
             is_plateau = made.qualified == "torch.optim.lr_scheduler.ReduceLROnPlateau"
             if is_plateau and any(id(resolved(part)) in losses for part in walk(call.args[0])):

@@ -142,7 +142,7 @@ def _keeps_order(loader: Call) -> bool:
         if given is not None and not (isinstance(given, Const) and given.value is None):
             return False
     size = loader.argument("batch_size", 1)
-    size = resolved(size) if size is not None else None
+    size = resolved(size)
     return not (isinstance(size, Call) or (isinstance(size, Const) and size.value is None))
 
 
@@ -272,12 +272,11 @@ class ShuffledAfterBatching(StaticRule, code="S522", cause="API-SHUFFLE-POS"):
         later = {
             id(step)
             for event in program.methods_of("batch", "padded_batch", "take")
-            if event.call is not None
             for step in _chain(event.call.receiver)
         }
         for event in program.methods_of("shuffle"):
             call = event.call
-            if call is None or id(call) in later:
+            if id(call) in later:
                 continue
             steps = list(_chain(call.receiver))
             names = [step.method or step.qualified for step in steps]

@@ -81,9 +81,7 @@ class SoftmaxOverOne(StaticRule, code="S213", cause="ACT-OUT-WRONG"):
                 told.add(id(op.layer))
                 yield self.finding(program, op.node)
         for event in program.calls_of("torch.nn.Sequential"):
-            for before, layer in pairwise(
-                resolved(value) for value in (event.call.args if event.call is not None else ())
-            ):
+            for before, layer in pairwise(resolved(value) for value in (event.call.args)):
                 if (
                     _is_single(before)
                     and isinstance(layer, Call)
@@ -319,7 +317,7 @@ def _is_axis(key: Value) -> bool:
 def _is_attention(value: Value | None) -> bool:
     """`q @ k.transpose(1, 2)`, `torch.bmm(q, k)`, scaled and masked."""
     for _ in range(12):
-        value = resolved(value) if value is not None else None
+        value = resolved(value)
         op = operation(value)
         if isinstance(value, Operation) and len(value.operands) == 2:
             if value.operator == "@":

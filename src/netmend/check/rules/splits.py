@@ -60,17 +60,12 @@ class SplitWithoutSeed(StaticRule, code="S512", cause="LOOP-SEED", advisory=True
     )
 
     def check(self, program: Program) -> Iterator[Finding]:
-        seeds = [
-            event.order
-            for event in program.calls
-            if _sets_seed(event.call.function if event.call is not None else None)
-        ]
+        seeds = [event.order for event in program.calls if _sets_seed(event.call.function)]
         first = min(seeds, default=None)
         for event in program.calls_of(SPLIT, "torch.utils.data.random_split"):
             call = event.call
             if (
-                call is None
-                or call.open
+                call.open
                 or {"random_state", "generator", "shuffle"} & set(call.keywords)
                 or (len(call.args) > 2 and call.qualified != SPLIT)
             ):

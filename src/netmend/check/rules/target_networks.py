@@ -218,15 +218,15 @@ def _synchronised(program: Program) -> Iterator[Value]:
     """Networks whose weights are copied or averaged into themselves."""
     for event in program.methods_of("load_state_dict"):
         call = event.call
-        state = resolved(call.args[0]) if call is not None and call.args else None
-        if call is None or not isinstance(state, Call) or state.method != "state_dict":
+        state = resolved(call.args[0]) if call.args else None
+        if not isinstance(state, Call) or state.method != "state_dict":
             continue
         model = bare(call.receiver)
         if model is not None and model is bare(state.receiver) and _is_direct(call):
             yield model
     for event in program.methods_of("copy_", "lerp_", "add_", "mul_"):
         for loop in event.loops()[:1]:
-            pair = resolved(loop.iterable) if loop.iterable is not None else None
+            pair = resolved(loop.iterable)
             if isinstance(pair, Call) and pair.qualified == "zip" and len(pair.args) >= 2:
                 owners = [_owner(part) for part in pair.args[:2]]
                 if owners[0] is not None and owners[0] is owners[1]:

@@ -108,7 +108,7 @@ class EvaluatedOnTrainingData(StaticRule, code="S601", cause="VAL-METRIC"):
             return
         for event in program.calls:
             call = event.call
-            if call is None or call.node is None or call.open:
+            if call.node is None or call.open:
                 continue
             above = program.parent(call.node)
             if not isinstance(above, ast.Assign) or above.value is not call.node or len(above.targets) != 1:
@@ -192,11 +192,7 @@ class TrainedOnTestData(StaticRule, code="S613", cause="VAL-SPLIT"):
 
     def check(self, program: Program) -> Iterator[Finding]:
         seen: set[int] = set()
-        known = [
-            event.call
-            for event in program.calls
-            if event.call is not None and split_of(event.call) == "train"
-        ]
+        known = [event.call for event in program.calls if split_of(event.call) == "train"]
         fed = [(feeding, loader_made(feeding.loader)) for feeding in trained(program)]
         if any(loader is not None and split_of(dataset_of(loader)) == "train" for _, loader in fed):
             return  # adaptation to another domain uses both
@@ -263,7 +259,7 @@ class TestSetIsTrainingSet(StaticRule, code="S525", cause="VAL-SPLIT"):
         fed: list[Call] = []
         for event, loader in loaders:
             given = loader.argument("dataset", 0) if loader is not None and not loader.open else None
-            data = resolved(given) if given is not None else None
+            data = resolved(given)
             name = event.target.name.lower() if event.target is not None else ""
             if (
                 loader is None

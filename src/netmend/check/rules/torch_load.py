@@ -56,7 +56,7 @@ class DownloadLoadedAsCode(StaticRule, code="S708", cause="API-USAGE"):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls_of("torch.load"):
             call = event.call
-            if call is None or call.open or not call.args or not _runs_code(call):
+            if call.open or not call.args or not _runs_code(call):
                 continue
             if _is_downloaded(program, event, call.args[0]):
                 node = call.node
@@ -83,7 +83,7 @@ def _is_downloaded(program: Program, event: Event, path: Value) -> bool:
         return True
     for name, (keyword, position) in _WRITE.items():
         for other in program.calls_of(name):
-            target = other.call.argument(keyword, position) if other.call is not None else None
+            target = other.call.argument(keyword, position)
             if target is not None and other.order < event.order and _means(target, path):
                 return True
     return False
@@ -203,10 +203,10 @@ class CheckpointLoadedWhole(StaticRule, code="S730", cause="TRN-CKPT"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        saves = [(event, event.call) for event in program.calls_of("torch.save") if event.call is not None]
+        saves = [(event, event.call) for event in program.calls_of("torch.save")]
         for event in program.methods_of("load_state_dict") if saves else ():
-            given = event.call.argument("state_dict", 0) if event.call is not None else None
-            given = resolved(given) if given is not None else None
+            given = event.call.argument("state_dict", 0)
+            given = resolved(given)
             key = _key(given)
             source = resolved(given.base) if isinstance(given, Item) and key else given
             if not isinstance(source, Call) or source.qualified != "torch.load":
@@ -234,13 +234,13 @@ def _key(value: Value | None) -> str:
 
 
 def _is_state(value: Value | None) -> bool:
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     return isinstance(value, Call) and value.method == "state_dict"
 
 
 def _weights_key(value: Value | None) -> str:
     """The key under which a written dict holds the weights of a model."""
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     entries: list[tuple[object, Value]] = []
     if isinstance(value, Collection) and value.kind == "dict" and not value.open:
         entries = [

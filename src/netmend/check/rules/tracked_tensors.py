@@ -47,7 +47,7 @@ class GradientForWholeNumbers(StaticRule, code="S717", cause="INP-TENSOR-TYPE"):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls:
             call = event.call
-            value = _wanted(call) if call is not None else None
+            value = _wanted(call)
             if value is not None and dtype(value) in (INT, BOOL):
                 yield self.finding(program, event.node)
 

@@ -136,7 +136,7 @@ def _normalised(transform: Value) -> tuple[_Constants, ast.AST | None] | None:
 
 
 def _numbers(value: Value | None) -> object:
-    value = resolved(value) if value is not None else None
+    value = resolved(value)
     if isinstance(value, Collection) and not value.open:
         items = [constant(item) for item in value.items]
         return (

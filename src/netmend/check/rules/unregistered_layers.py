@@ -198,7 +198,7 @@ def _wants_gradients(value: Value) -> bool:
     if not isinstance(value, Call):
         return False
     if value.method == "requires_grad_":
-        made = resolved(value.receiver) if value.receiver is not None else None
+        made = resolved(value.receiver)
         asked = value.argument("requires_grad", 0)
         return isinstance(made, Call) and _makes_tensor(made) and (asked is None or constant(asked) is True)
     return _makes_tensor(value) and constant(value.keywords.get("requires_grad")) is True

@@ -244,8 +244,8 @@ class BatchSizeHardCoded(StaticRule, code="S332", cause="HYP-BATCH-IMPL", adviso
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls:
             call = event.call
-            op = operation(call) if call is not None and call.result is None else None
-            if call is None or op is None or op.name not in ("view", "reshape") or op.input is None:
+            op = operation(call) if call.result is None else None
+            if op is None or op.name not in ("view", "reshape") or op.input is None:
                 continue
             wanted = sizes_given(op)
             if wanted is None or len(wanted) < 2:

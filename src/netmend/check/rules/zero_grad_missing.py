@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule
-from netmend.program.engine.history import Event
+from netmend.program.engine.history import CallEvent, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
 from netmend.program.meaning.hand_updates import updated_by_hand
@@ -137,7 +137,7 @@ class ZeroGradMissing(StaticRule, code="S101", cause="LOOP-ZERO-GRAD"):
 
         yield from self._by_hand(program)
 
-    def _others_cleared(self, program: Program, turn: Round, steps: Sequence[Event]) -> Iterator[Finding]:
+    def _others_cleared(self, program: Program, turn: Round, steps: list[CallEvent]) -> Iterator[Finding]:
         """Every clearing in the loop is for the weights of another optimiser."""
         for step in steps:
             owners = optimised(stepped(step))
@@ -173,7 +173,7 @@ class ZeroGradMissing(StaticRule, code="S101", cause="LOOP-ZERO-GRAD"):
         optimiser = stepped(step)
         return any(made_in(program, made, turn.loop) for made in (optimiser, *(optimised(optimiser) or ())))
 
-    def _fix(self, program: Program, turn: Round, steps: Sequence[Event]) -> Fix | None:
+    def _fix(self, program: Program, turn: Round, steps: list[CallEvent]) -> Fix | None:
         name = optimiser_text(program, steps[0])
         backward, step = within(program, turn.backward[-1]), alone(program, steps[0])
         if not name or backward is None or step is None or one_optimiser(turn.step) is None or len(steps) > 1:

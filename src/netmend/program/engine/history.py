@@ -90,6 +90,13 @@ class CallEvent(Event):
         return self.value
 
 
+class StoreEvent(Event):
+    """Something is stored in a variable, an attribute or an item."""
+
+    __slots__ = ()
+    target: Target
+
+
 class Target:
     """Where something is stored: a variable, an attribute or an item. `old` is what stood there before."""
 
@@ -178,6 +185,9 @@ class Body(Part):
         super().__init__(node, block, order)
         self.function = function
         self.call = call
+
+
+EVENTS = {CALL: CallEvent, STORE: StoreEvent}  # kinds with a class of their own
 
 
 def _around(block: Block | None) -> Iterator[Part]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from netmend.program.engine.history import CALL, Block, CallEvent, Event, Part, Target
+from netmend.program.engine.history import EVENTS, Block, Event, Part, Target
 from netmend.program.engine.joined import either
 from netmend.program.engine.project import Project
 from netmend.program.engine.scope import ModuleFile, Scope
@@ -80,7 +80,7 @@ class Machine:
     def event(self, kind: str, value: Value, node: ast.AST, target: Target | None = None) -> None:
         if not self.silent:
             self.order += 1
-            happens = CallEvent if kind == CALL else Event
+            happens = EVENTS.get(kind, Event)
             self.block.items.append(happens(kind, value, node, self.block, self.order, target))
 
     def enter(self, part: Part) -> None:

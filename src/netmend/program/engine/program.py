@@ -9,7 +9,7 @@ from typing import Any
 
 from netmend.program.engine.definitions import make_class
 from netmend.program.engine.entries import Entry, evaluate_entries, top_level_classes
-from netmend.program.engine.history import CallEvent, Event, Loop, Part
+from netmend.program.engine.history import CallEvent, Event, Loop, Part, StoreEvent
 from netmend.program.engine.machine import Machine
 from netmend.program.engine.names import aliases, references
 from netmend.program.engine.project import Project
@@ -50,6 +50,11 @@ class Program:
     def calls(self) -> tuple[CallEvent, ...]:
         """Every call that happens, in order."""
         return tuple(event for event in self.events if isinstance(event, CallEvent))
+
+    @cached_property
+    def stores(self) -> tuple[StoreEvent, ...]:
+        """Everything that is stored, in order."""
+        return tuple(event for event in self.events if isinstance(event, StoreEvent))
 
     @cached_property
     def _by_name(self) -> dict[str, list[CallEvent]]:

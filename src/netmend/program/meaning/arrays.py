@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.library.operations import CASTS, COPIES, MOVES, VIEWS
-from netmend.program.engine.history import STORE, Event
+from netmend.program.engine.history import StoreEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -83,7 +83,7 @@ class Cut:
     base: Value
     lower: Value | None
     upper: Value | None
-    event: Event
+    event: StoreEvent
     item: Item | None  # None: the whole
 
     def bounds(self) -> tuple[int | None, int | None] | None:
@@ -101,8 +101,8 @@ class Cut:
 def cuts(program: Program) -> tuple[Cut, ...]:
     """Rows that are cut out of an array by a slice and stored, in order."""
     found = []
-    for event in program.events:
-        if event.kind != STORE or event.target is None or not event.target.name:
+    for event in program.stores:
+        if not event.target.name:
             continue
         item = same_numbers(event.value)
         if isinstance(item, Item):

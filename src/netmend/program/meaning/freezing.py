@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from netmend.program.engine.history import CALL, STORE, Event, Loop, always
+from netmend.program.engine.history import CallEvent, Event, Loop, StoreEvent, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Element, Item, Value, constant, resolved
 from netmend.program.meaning.models import bare
@@ -49,7 +49,7 @@ def _frozen(event: Event) -> Value | None:
 
 
 def _is_flag(event: Event) -> bool:
-    return event.kind == STORE and event.target is not None and event.target.name == "requires_grad"
+    return isinstance(event, StoreEvent) and event.target.name == "requires_grad"
 
 
 def _in_whole_loop(event: Event) -> bool:
@@ -81,11 +81,10 @@ def owner_of_parameter(value: Value | None) -> Value | None:
 @once
 def releases(program: Program) -> tuple[Event, ...]:
     """Everything that may switch gradients of parameters on again."""
-    found = []
+    found: list[Event] = []
     for event in program.events:
-        call = event.call
-        if event.kind == CALL and call is not None and call.method == "requires_grad_":
-            if constant(call.argument("requires_grad", 0), True) is not False:
+        if isinstance(event, CallEvent) and event.call.method == "requires_grad_":
+            if constant(event.call.argument("requires_grad", 0), True) is not False:
                 found.append(event)
         elif _is_flag(event) and constant(event.value, True) is not False:
             found.append(event)

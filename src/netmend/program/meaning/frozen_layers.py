@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.program.engine.history import STORE, Event, Loop, branches_between
+from netmend.program.engine.history import Event, Loop, StoreEvent, branches_between
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Element, Item, Value, resolved
 from netmend.program.meaning.freezing import freezes, owner_of_parameter
@@ -75,7 +75,7 @@ def _switched(event: Event) -> tuple[Value | None, Value | None]:
     call = event.call
     if call is not None and call.method == "requires_grad_":
         return call.receiver, call.argument("requires_grad", 0)
-    if event.kind == STORE and event.target is not None and event.target.name == "requires_grad":
+    if isinstance(event, StoreEvent) and event.target.name == "requires_grad":
         return event.target.base, event.value
     return None, None
 

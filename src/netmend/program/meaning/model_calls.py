@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from netmend.program.engine.history import Event
+from netmend.program.engine.history import CallEvent, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Either, Instance, Param, Value, options, resolved
 from netmend.program.meaning.roles import MODEL, role
@@ -32,9 +32,9 @@ def called_model(event: Event) -> Value | None:
     return model if role(model) == MODEL else None
 
 
-def moves(program: Program) -> list[tuple[Event, Value, Value | None]]:
+def moves(program: Program) -> list[tuple[CallEvent, Value, Value | None]]:
     """Every `model.to(device)` and `model.cuda()`: the event, the model, the device (None for `cuda()`)."""
-    found: list[tuple[Event, Value, Value | None]] = []
+    found: list[tuple[CallEvent, Value, Value | None]] = []
     for event in program.methods_of("to", "cuda"):
         call = event.call
         if call.receiver is None or role(call.receiver) != MODEL:

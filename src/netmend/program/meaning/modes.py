@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 
 from netmend.program.engine.containers import container_layers
 from netmend.program.engine.history import CallEvent, Event, Guard, Loop
@@ -152,17 +153,16 @@ def may_switch(event: CallEvent, model: Value) -> bool:
     return not is_other or id(model) in members(receiver) or id(receiver) in members(model)
 
 
-def calls_of_model(events: list[Event], model: Value) -> list[Event]:
+def calls_of_model(events: Iterable[Event], model: Value) -> list[CallEvent]:
     """Where a model is applied."""
     model = unwrapped(model)
-    return [
-        event for event in events if event.call is not None and same(unwrapped(event.call.function), model)
-    ]
+    calls = (event for event in events if isinstance(event, CallEvent))
+    return [event for event in calls if same(unwrapped(event.call.function), model)]
 
 
-def silent_calls(loop: Loop, model: Value) -> list[Event]:
+def silent_calls(loop: Loop, model: Value) -> list[CallEvent]:
     """Where a model is applied without gradients, in a loop."""
-    return [event for event in calls_of_model(list(loop.events()), model) if grad_is_off(event)]
+    return [event for event in calls_of_model(loop.events(), model) if grad_is_off(event)]
 
 
 def guard_of(event: Event) -> Guard | None:

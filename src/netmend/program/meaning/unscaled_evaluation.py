@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.program.engine.history import Event
+from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Const, Instance, Item, Operation, Value, resolved
 from netmend.program.meaning.arrays import same_numbers, split_part
@@ -15,7 +15,7 @@ from netmend.program.meaning.training import grad_is_off, rounds
 from netmend.program.meaning.training_steps import loss_of
 
 
-def evaluated_raw(program: Program) -> Iterator[tuple[Event, Value]]:
+def evaluated_raw(program: Program) -> Iterator[tuple[CallEvent, Value]]:
     """Calls of the model without gradients on data whose sister part was standardised for training, and the standardising."""
     scaled: dict[tuple[int, int], Value] = {}
     models: set[int] = set()
