@@ -21,6 +21,7 @@ class Repair:
     code: str
     cures: tuple[str, ...]  # leaves of the taxonomy, the most usual first
     effort: int = FREE  # … ARCHITECTURE, see vocabulary/change.py
+    knob: str = ""  # what its changes turn, where that is the same for all; two changes of one knob exclude each other
     explores: bool = False  # whether it may be tried without a fault that calls for it
     EXAMPLES: Any  # {"title": example(...)}, a tuple of them once it is a unit
 
@@ -54,7 +55,7 @@ class Repair:
                 faces.edits,
                 faces.forced,
                 faces.arguments,
-                knob or title,
+                knob or self.knob or title,
                 self.effort if effort is None else effort,
                 cost,
             )

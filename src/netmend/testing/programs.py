@@ -11,6 +11,7 @@ _IMPORTS = {
     r"\bF\b": "import torch.nn.functional as F",
     r"\bnn\.": "from torch import nn",
 }
+_STEP = re.compile(r"^( *)([\w.]+) ← (.*)$", re.MULTILINE)
 _OF_DATA = re.compile(
     r"(?<![.\w])(?:DataLoader|Dataset|IterableDataset|Subset|TensorDataset|WeightedRandomSampler|random_split)\b"
 )
@@ -63,8 +64,8 @@ def program(
 
 
 def script(text: str, imports: str = "") -> str:
-    """A program with the imports that it needs in front, unless it begins with them itself."""
-    text = _clean(text)
+    """A program with the imports that it needs in front, unless it begins with them itself; `optimizer ← loss` is one step, in three lines."""
+    text = _STEP.sub(r"\1\2.zero_grad()\n\1\3.backward()\n\1\2.step()", _clean(text))
     if text.startswith(("import ", "from ", "+ ", "⟨")):
         return text + "\n"
     before = re.sub(r"→[^⟨⟩]*⟩|^ *\+ .*$", "", text, flags=re.MULTILINE)

@@ -31,7 +31,9 @@ _JOINING = ("cat", "concat", "hstack", "column_stack")
 Shape = tuple[int, ...]
 
 
-class AlignShapes(Repair, code="R204", cures=("TSR-SQUEEZE", "TSR-SHAPE", "INP-METHOD-SHAPE")):
+class AlignShapes(
+    Repair, code="R204", cures=("TSR-SQUEEZE", "TSR-SHAPE", "INP-METHOD-SHAPE"), knob="loss shapes"
+):
     """Bring predictions and targets to the same shape before they meet.
 
     [N, 1] against [N] becomes an N × N table in which every prediction meets all targets. The axis of length one is taken away
@@ -41,23 +43,21 @@ class AlignShapes(Repair, code="R204", cures=("TSR-SQUEEZE", "TSR-SHAPE", "INP-M
     def propose(self, case: Case) -> Iterator[Change]:
         by_hand = self._by_hand(case)
         if by_hand:
-            yield from self.change(case, "predictions and targets of one shape", by_hand, knob="loss shapes")
+            yield from self.change(case, "predictions and targets of one shape", by_hand)
             return
         if "multi-target not supported" in (case.trace.run.exception or ""):
             for text in (".squeeze(1).long()", ".argmax(1)"):
                 edits = self._arguments(case, 1, text)
-                yield from self.change(case, f"targets{text}", edits, knob="loss shapes")
+                yield from self.change(case, f"targets{text}", edits)
             return
         sequence = self._sequence(case)
         if sequence is not None:
-            yield from self.change(case, sequence[0], sequence[1], knob="loss shapes")
+            yield from self.change(case, sequence[0], sequence[1])
             return
         edits = self._at_losses(case)
         if edits:
-            yield from self.change(case, "predictions and targets of one shape", edits, knob="loss shapes")
-            yield from self.change(
-                case, "an output without axis of length one", self._at_model(case), knob="loss shapes"
-            )
+            yield from self.change(case, "predictions and targets of one shape", edits)
+            yield from self.change(case, "an output without axis of length one", self._at_model(case))
 
     @staticmethod
     def _by_hand(case: Case) -> FileEdits:

@@ -32,7 +32,7 @@ _shuffle_example = partial(
 )
 
 
-class Shuffle(Repair, code="R501", cures=("API-SHUFFLE-POS",), explores=True):
+class Shuffle(Repair, code="R501", cures=("API-SHUFFLE-POS",), knob="training order", explores=True):
     """Draw the training samples in a new random order in every epoch.
 
     Helps where the data is sorted, by class or by time of recording. It costs nothing, but a program whose order carries meaning
@@ -43,10 +43,10 @@ class Shuffle(Repair, code="R501", cures=("API-SHUFFLE-POS",), explores=True):
         loader = self._loader(case)
         if loader is not None:
             title = f"shuffle {loader.name or 'the training data'}"
-            yield from self.change(case, title, _shuffled(case, loader), knob="training order")
+            yield from self.change(case, title, _shuffled(case, loader))
         elif case.fault is not None and training_loader(case.trace) is None:
             edits = in_random_order(case)
-            yield from self.change(case, "draw the batches in random order", edits, knob="training order")
+            yield from self.change(case, "draw the batches in random order", edits)
 
     def _loader(self, case: Case) -> LoaderFact | None:
         """A loader that feeds training in the order of its data."""
@@ -76,9 +76,7 @@ class Shuffle(Repair, code="R501", cures=("API-SHUFFLE-POS",), explores=True):
                         stop = start + 4
                         out = model(x[⟨start:stop → order[start:stop]⟩])
                         loss = nn.functional.cross_entropy(out, y[⟨start:stop → order[start:stop]⟩])
-                        optimizer.zero_grad()
-                        loss.backward()
-                        optimizer.step()""",
+                        optimizer ← loss""",
             mark="for start",
         ),
         "pieces side by side": example(
@@ -90,9 +88,7 @@ class Shuffle(Repair, code="R501", cures=("API-SHUFFLE-POS",), explores=True):
                 for epoch in range(2):
                     + order = torch.randperm(len(x))
                     for a, b in zip(x⟨.split(4), y → [order].split(4), y[order]⟩.split(4)):
-                        optimizer.zero_grad()
-                        nn.functional.cross_entropy(model(a), b).backward()
-                        optimizer.step()""",
+                        optimizer ← nn.functional.cross_entropy(model(a), b)""",
             mark="for a, b",
         ),
         "a generator of batches": _shuffle_example(
@@ -143,7 +139,9 @@ _slices_example = partial(
 )
 
 
-class BatchSlices(Repair, code="R511", cures=("HYP-BATCH-IMPL", "DAT-LABEL"), explores=True):
+class BatchSlices(
+    Repair, code="R511", cures=("HYP-BATCH-IMPL", "DAT-LABEL"), knob="batch slices", explores=True
+):
     """Cut the batches of inputs and labels from the same rows, one batch after the other.
 
     Labels that are cut one row further than their inputs, or without the permutation that the inputs are picked by, belong to
@@ -158,22 +156,20 @@ class BatchSlices(Repair, code="R511", cures=("HYP-BATCH-IMPL", "DAT-LABEL"), ex
                 _is_same_cut(inputs, other) for other in ways
             ):  # cut as they should be, then mixed
                 edits = replace(labels.file, labels.node, labels.file.source(labels.node.value))
-                yield from self.change(
-                    case, "labels in the order of their inputs", edits, knob="batch slices"
-                )
+                yield from self.change(case, "labels in the order of their inputs", edits)
                 return
             if inputs is not None:
                 text = inputs.file.source(inputs.index)
                 edits = replace(labels.file, labels.index, text)
                 title = f"labels from the same rows as their inputs: [{text}]"
-                yield from self.change(case, title, edits, knob="batch slices")
+                yield from self.change(case, title, edits)
                 return
         if case.cause != "HYP-BATCH-IMPL":
             return  # rows that are left out keep their labels
         for cut in (*_cuts(training_inputs(case)), *_cuts(training_targets(case))):
             edits = _by_batches(cut)
             if edits:
-                yield from self.change(case, "move on by whole batches", edits, knob="batch slices")
+                yield from self.change(case, "move on by whole batches", edits)
                 return
 
     EXAMPLES = {
@@ -181,9 +177,7 @@ class BatchSlices(Repair, code="R511", cures=("HYP-BATCH-IMPL", "DAT-LABEL"), ex
             loop="for rows in torch.randperm(24).split(4)",
             step="""
                 a, b = x[rows], y[rows]
-                optimizer.zero_grad()
-                nn.functional.cross_entropy(model(a), b⟨[torch.randperm(len(b))] → ⟩).backward()
-                optimizer.step()""",
+                optimizer ← nn.functional.cross_entropy(model(a), b⟨[torch.randperm(len(b))] → ⟩)""",
             cause="DAT-LABEL",
         ),
         "labels one row further": _slices_example(
@@ -199,34 +193,26 @@ class BatchSlices(Repair, code="R511", cures=("HYP-BATCH-IMPL", "DAT-LABEL"), ex
             loop="for i in range(0, 24, size)",
             step="""
                 a, b = x[order[i : i + size]], y[⟨i : i + size → order[i : i + size]⟩]
-                optimizer.zero_grad()
-                nn.functional.cross_entropy(model(a), b).backward()
-                optimizer.step()""",
+                optimizer ← nn.functional.cross_entropy(model(a), b)""",
             cause="DAT-LABEL",
         ),
         "moves on by one row": _slices_example(
             loop="for i in range(⟨len(x) // → 0, len(x),⟩ size)",
             step="""
                 a, b = x[i : i + size], y[i : i + size]
-                optimizer.zero_grad()
-                nn.functional.cross_entropy(model(a), b).backward()
-                optimizer.step()""",
+                optimizer ← nn.functional.cross_entropy(model(a), b)""",
         ),
         "the first batch again and again": _slices_example(
             loop="⟨for i in range(6)⟩",
             step="""
                 a, b = x[⟨:size], y[: → i * size : (i + 1) * size], y[i * size : (i + 1) * ⟩size]
-                optimizer.zero_grad()
-                nn.functional.cross_entropy(model(a), b).backward()
-                optimizer.step()""",
+                optimizer ← nn.functional.cross_entropy(model(a), b)""",
         ),
         "cut alike": _slices_example(
             loop="⟨for i in range(0, 24, size)⟩",
             step="""
                 a, b = x[i : i + size], y[i : i + size]
-                optimizer.zero_grad()
-                nn.functional.cross_entropy(model(a), b).backward()
-                optimizer.step()""",
+                optimizer ← nn.functional.cross_entropy(model(a), b)""",
         ),
     }
 

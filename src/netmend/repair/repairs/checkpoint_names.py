@@ -48,7 +48,7 @@ _example = partial(
 )
 
 
-class CheckpointNames(Repair, code="R513", cures=("TRN-CKPT", "API-RESTORE")):
+class CheckpointNames(Repair, code="R513", cures=("TRN-CKPT", "API-RESTORE"), knob="checkpoint"):
     """Give the entries of a saved state the names that the model knows, or keep a copy of a state instead of a reference.
 
     With `strict=False` a state whose names have another prefix is passed over in silence. The prefix is changed while loading;
@@ -67,12 +67,12 @@ class CheckpointNames(Repair, code="R513", cures=("TRN-CKPT", "API-RESTORE")):
             call = inner[0]
         wanted, given, own = _names(case)
         if own:
-            yield from self.change(case, "keep a copy of the state", _copied(file, call), knob="checkpoint")
+            yield from self.change(case, "keep a copy of the state", _copied(file, call))
             return
         prefix = _prefix(given, wanted)
         if prefix is not None:
             title = f"names of the saved state: {prefix[0]!r} → {prefix[1]!r}"
-            yield from self.change(case, title, _renamed(file, call, *prefix), knob="checkpoint")
+            yield from self.change(case, title, _renamed(file, call, *prefix))
 
     EXAMPLES = {
         "another prefix": _example(
@@ -111,9 +111,7 @@ class CheckpointNames(Repair, code="R513", cures=("TRN-CKPT", "API-RESTORE")):
                 x, y = torch.randn(8, 4), torch.arange(8) % 2
                 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
                 for step in range(2):
-                    optimizer.zero_grad()
-                    nn.functional.cross_entropy(net(x), y).backward()
-                    optimizer.step()
+                    optimizer ← nn.functional.cross_entropy(net(x), y)
                 net.load_state_dict(best)""",
             mark="net.load_state_dict(best)",
         ),

@@ -64,6 +64,7 @@ class DataType(
     Repair,
     code="R509",
     cures=("INP-TYPE", "INP-TENSOR-TYPE", "PRE-WRONG-DTYPE", "PRE-MISS-DTYPE", "PRE-WRONG-STEP"),
+    knob="data type",
     explores=True,
 ):
     """Convert data to the type that the operation needs, where it is made.
@@ -76,24 +77,24 @@ class DataType(
         text = case.trace.run.exception or ""
         if not text:
             edits = _bytes_first(case)
-            yield from self.change(case, "convert bytes before subtracting", edits, knob="data type")
+            yield from self.change(case, "convert bytes before subtracting", edits)
             if case.cause == "PRE-WRONG-DTYPE" and not edits:
                 for title, real in real_at_line(case):
-                    yield from self.change(case, title, real, knob="data type")
+                    yield from self.change(case, title, real)
             return
         if case.fault is None:
             return
         if _WHOLE.search(text) or ("not implemented for" in text and _at_loss(case, text)):
             for title, edits in _ways(case, _label(case, text), "long"):
-                yield from self.change(case, title, edits, knob="data type")
+                yield from self.change(case, title, edits)
         elif _TARGET.search(text):
             for title, edits in _ways(case, _label(case, text), "float"):
-                yield from self.change(case, title, edits, knob="data type")
+                yield from self.change(case, title, edits)
         elif _MET.search(text):
             for title, edits in _ways(case, _input(case), "float"):
-                yield from self.change(case, title, edits, knob="data type")
+                yield from self.change(case, title, edits)
         elif found := case.code.statement_at(case.trace.run.exception_site or case.site):
-            yield from self.change(case, "convert first", _in_line(text, *found), knob="data type")
+            yield from self.change(case, "convert first", _in_line(text, *found))
 
     EXAMPLES = {
         "labels as floats": _example(

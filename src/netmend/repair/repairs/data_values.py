@@ -37,7 +37,7 @@ _READERS = ("read_csv", "read_excel", "read_parquet", "read_table", "read_json",
 _clean_example = partial(example, model="nn.Linear(3, 2)", loop="for start in range(0, 16, 8)")
 
 
-class CleanData(Repair, code="R504", cures=("PRE-MISS-CLEAN",), effort=BY_FACTS):
+class CleanData(Repair, code="R504", cures=("PRE-MISS-CLEAN",), knob="clean data", effort=BY_FACTS):
     """Remove the rows that hold values which are not finite, or fill such values with 0.
 
     One of them makes the loss NaN, and then every weight. Rows are removed from inputs and targets alike, before the data is split;
@@ -46,13 +46,11 @@ class CleanData(Repair, code="R504", cures=("PRE-MISS-CLEAN",), effort=BY_FACTS)
 
     def propose(self, case: Case) -> Iterator[Change]:
         offered = [
-            *self.change(case, "drop incomplete rows of the table", _complete_rows(case), knob="clean data"),
-            *self.change(case, "drop rows that are not finite", _finite_rows(case), knob="clean data"),
+            *self.change(case, "drop incomplete rows of the table", _complete_rows(case)),
+            *self.change(case, "drop rows that are not finite", _finite_rows(case)),
         ]
         if case.component != "targets":
-            filled = list(
-                self.change(case, "fill with 0 what is not finite", _filled(case), knob="clean data")
-            )
+            filled = list(self.change(case, "fill with 0 what is not finite", _filled(case)))
             # Where evaluation meets such values too, or the parts have fixed sizes, no row may be missing.
             offered = [*filled, *offered] if _needs_every_row(case) else [*offered, *filled]
         yield from offered[:2]

@@ -108,7 +108,9 @@ class AddDropout(
 _rate_example = partial(example, loss="nn.functional.mse_loss(model(torch.randn(4, 2)), torch.ones(4, 1))")
 
 
-class DropoutRate(Repair, code="R308", cures=("LYR-DROPOUT-RATE",), effort=BY_FACTS, explores=True):
+class DropoutRate(
+    Repair, code="R308", cures=("LYR-DROPOUT-RATE",), knob="dropout", effort=BY_FACTS, explores=True
+):
     """Lower a dropout rate that is far too high, and take away dropout on the output.
 
     Usual rates are 0.1 to 0.5. Dropout behind the last layer falsifies the answers themselves. A rate that is too low
@@ -123,7 +125,7 @@ class DropoutRate(Repair, code="R308", cures=("LYR-DROPOUT-RATE",), effort=BY_FA
         on_output = [drop for drop in found if drop.last]
         if on_output and (case.fault is None or any(d.name == case.component for d in on_output)):
             edits = tuple(e for drop in on_output for e in self._without(case, drop.name, drop.functional))
-            yield from self.change(case, "no dropout on the output", edits, knob="dropout")
+            yield from self.change(case, "no dropout on the output", edits)
             if case.fault is None or all(drop.last for drop in found):
                 return
         too_high = [drop for drop in found if drop.rate >= self.high and not drop.last]
@@ -142,7 +144,7 @@ class DropoutRate(Repair, code="R308", cures=("LYR-DROPOUT-RATE",), effort=BY_FA
             ]
             title = f"dropout {max(drop.rate for drop in drops):g} → {rate:g}"
             effort = self.effort if case.fault is not None else SHORT_SEARCH
-            yield from self.change(case, title, _together(faces), knob="dropout", effort=effort)
+            yield from self.change(case, title, _together(faces), effort=effort)
 
     @staticmethod
     def _without(case: Case, name: str, functional: bool) -> FileEdits:

@@ -28,6 +28,7 @@ class Epochs(
     Repair,
     code="R407",
     cures=("HYP-EPOCH-FEW", "HYP-EPOCH-MANY"),
+    knob="epochs",
     effort=BUDGET,
     explores=True,  # but only where the loss still falls
 ):
@@ -55,7 +56,7 @@ class Epochs(
                 text = str(wanted + rounds.start)
                 faces = set_number(case.code, rounds.file, rounds.count, text, case.arguments)
                 title = f"{whole} → {wanted} epochs"
-                yield from self.change(case, title, faces, knob="epochs", cost=wanted / whole)
+                yield from self.change(case, title, faces, cost=wanted / whole)
 
     def _longer(self, case: Case, present: int | None) -> list[float]:
         """Far more where too few are told: how many are enough is often a matter of tens."""
@@ -83,7 +84,7 @@ class Epochs(
             text = f"({text})"
         text = f"{text} * {factor:g}" if factor > 1 else f"max(1, {text} // {round(1 / factor)})"
         edits = replace(rounds.file, rounds.count, text)
-        yield from self.change(case, f"train {factor:g} times as long", edits, knob="epochs", cost=factor)
+        yield from self.change(case, f"train {factor:g} times as long", edits, cost=factor)
 
     EXAMPLES = {
         "a constant": _epochs_example(
@@ -91,9 +92,7 @@ class Epochs(
             setup="""
                 def train_epoch():
                     for x, y in [(torch.ones(4, 2), torch.ones(4, 1))]:
-                        optimizer.zero_grad()
-                        nn.functional.mse_loss(model(x), y).backward()
-                        optimizer.step()""",
+                        optimizer ← nn.functional.mse_loss(model(x), y)""",
             loop="⟨for epoch in range(1, EPOCHS + 1)⟩",
             step="train_epoch()",
         ),
@@ -106,17 +105,13 @@ class Epochs(
                         ⟨for epoch in range(epochs)⟩:
                             self.train(torch.ones(4, 2), torch.ones(4, 1))
                     def train(self, x, y):
-                        self.opt.zero_grad()
-                        nn.functional.mse_loss(self.model(x), y).backward()
-                        self.opt.step()
+                        self.opt ← nn.functional.mse_loss(self.model(x), y)
                 Trainer(nn.Linear(2, 1)).fit(epochs=⟨6 → 18⟩)"""),
         "a loop over steps that is left": _epochs_example(
             setup="""
                 step, limit = 0, ⟨20 → 60⟩
                 ⟨while True⟩:
-                    optimizer.zero_grad()
-                    nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-                    optimizer.step()
+                    optimizer ← nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))
                     step += 1
                     if step >= limit:
                         break"""
@@ -127,9 +122,7 @@ class Epochs(
                     model = nn.Linear(2, 1)
                     opt = torch.optim.SGD(model.parameters(), lr=0.01)
                     for epoch in range(⟨30 → 15⟩):
-                        opt.zero_grad()
-                        nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1)).backward()
-                        opt.step()""",
+                        opt ← nn.functional.mse_loss(model(torch.ones(4, 2)), torch.ones(4, 1))""",
             cause="HYP-EPOCH-MANY",
         ),
         "nothing without a fault when the loss is down": _epochs_example(

@@ -158,9 +158,7 @@ _release_example = partial(
     raises=True,
 )
 _STEP = """
-    optimizer.zero_grad()
-    model(torch.ones(4, 2)).mean().backward()
-    optimizer.step()
+    optimizer ← model(torch.ones(4, 2)).mean()
     for p in model.parameters():
         p.requires_grad = False
     score = model(torch.ones(1, 2)).item()

@@ -211,7 +211,7 @@ _scale_example = partial(
 )
 
 
-class UnscaleBeforeClip(Repair, code="R113", cures=("LOOP-AMP", "OPT-CLIP")):
+class UnscaleBeforeClip(Repair, code="R113", cures=("LOOP-AMP", "OPT-CLIP"), knob="scaler"):
     """Bring the calls of a gradient scaler into their order.
 
     `scaler.unscale_(optimizer)` comes before the gradients are clipped, the step is made by `scaler.step(optimizer)`, and
@@ -232,22 +232,14 @@ class UnscaleBeforeClip(Repair, code="R113", cures=("LOOP-AMP", "OPT-CLIP")):
         if step.call.args and step.method == "step":
             if clip is not None:
                 yield from self.change(
-                    case,
-                    "unscale the gradients before they are clipped",
-                    self._unscaled(case, clip, step),
-                    knob="scaler",
+                    case, "unscale the gradients before they are clipped", self._unscaled(case, clip, step)
                 )
             if case.cause == "LOOP-AMP" and not _updates(step, scaler):
                 yield from self.change(
-                    case,
-                    "update the scaler",
-                    insert_after(step.file, step.statement, f"{scaler}.update()"),
-                    knob="scaler",
+                    case, "update the scaler", insert_after(step.file, step.statement, f"{scaler}.update()")
                 )
         elif step.method == "step" and step.is_alone and scaled[0].is_beside(step):
-            yield from self.change(
-                case, "step through the scaler", self._through(step, scaler), knob="scaler"
-            )
+            yield from self.change(case, "step through the scaler", self._through(step, scaler))
 
     def _unscaled(self, case: Case, clip: Spot, step: Spot) -> FileEdits:
         """Before the clipping, or before the call of the function that clips."""

@@ -262,9 +262,7 @@ class SwitchGradientsOn(Repair, code="R107", cures=("LOOP-NO-GRAD",)):
                 + # the prediction
                 + out = model(torch.ones(4, 2))
                 + loss = out.mean()
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()"""
+                optimizer ← loss"""
         ),
         "a decorator": _record_example(
             setup="""

@@ -41,7 +41,12 @@ _example = partial(
 
 
 class Initialisation(
-    Repair, code="R303", cures=("ARC-INIT-WEIGHT", "LYR-NORM-MISSING"), effort=BY_FACTS, explores=True
+    Repair,
+    code="R303",
+    cures=("ARC-INIT-WEIGHT", "LYR-NORM-MISSING"),
+    knob="initial weights",
+    effort=BY_FACTS,
+    explores=True,
 ):
     """Take a bad initialisation of the weights away, or use He's or Xavier's instead.
 
@@ -65,18 +70,13 @@ class Initialisation(
         edits = _before_loading(case)
         if edits:
             title = "initialise before the trained weights are loaded"
-            yield from self.change(case, title, edits, knob="initial weights")
+            yield from self.change(case, title, edits)
             return
         write = write_at(case) if case.cause == "ARC-INIT-WEIGHT" else None
         if write is None:
             yield from self._by_hand(case)
             edits = everywhere(case)
-            yield from self.change(
-                case,
-                f"{suited(case)[0]} initialisation for all layers",
-                edits,
-                knob="initial weights",
-            )
+            yield from self.change(case, f"{suited(case)[0]} initialisation for all layers", edits)
             return
         writes = writes_like(write)
         titles = {
@@ -96,7 +96,7 @@ class Initialisation(
         order = ("gain", "gone", "known") if clean and not deep else ("gain", "known", "std", "gone")
         proposed = [name for name in order if faces[name]][:3]
         for name in proposed:
-            yield from self.change(case, titles[name], faces[name], knob="initial weights")
+            yield from self.change(case, titles[name], faces[name])
 
     def _known(self, case: Case, writes: list[Write]) -> FileEdits:
         _, function, more = suited(case)
@@ -159,7 +159,7 @@ class Initialisation(
             )
             name, extra = spelled(file, "torch.randn", like=call.func)
             edits = (*replace(file, scaled, f"{name}({shape}) * 0.1"), *extra)
-            yield from self.change(case, "small random weights", edits, knob="initial weights")
+            yield from self.change(case, "small random weights", edits)
             return
 
     EXAMPLES = {

@@ -43,7 +43,7 @@ _CHOICES = ("argmax", "max", "argmin")
 _OFF = ("no_grad", "inference_mode")
 
 
-class KeepGraph(Repair, code="R208", cures=("LOS-GRAPH-CUT",), explores=True):
+class KeepGraph(Repair, code="R208", cures=("LOS-GRAPH-CUT",), knob="graph", explores=True):
     """Take away what cuts the way of the gradient: detach(), .data, .item(), a way through numpy, argmax, a no_grad block.
 
     What numpy computed is written with torch; in place of a class that was picked, the scores go to a loss for classes.
@@ -55,7 +55,7 @@ class KeepGraph(Repair, code="R208", cures=("LOS-GRAPH-CUT",), explores=True):
             return
         block = self._without_block(case)
         if block:
-            yield from self.change(case, "record gradients here too", block, knob="graph")
+            yield from self.change(case, "record gradients here too", block)
             return
         for file, node in self._cuts(case):
             beside = cut_for_the_others(case.code, file, node, value_before(chain_of(file, node)[-1]))
@@ -67,12 +67,12 @@ class KeepGraph(Repair, code="R208", cures=("LOS-GRAPH-CUT",), explores=True):
                 title = "tensors in the place of numbers" if remade else f"without {name_of(node)}"
                 title = f"{name_of(node)} only where the other network learns" if beside else title
                 edits = once((*edits, *beside, *without_leaf_flags(file, node)))
-                yield from self.change(case, title, edits, knob="graph")
+                yield from self.change(case, title, edits)
                 return
         for file, scope in self._around(case):
             edits = kept_as_tensors(file, scope)
             if edits:
-                yield from self.change(case, "tensors in the place of numbers", edits, knob="graph")
+                yield from self.change(case, "tensors in the place of numbers", edits)
                 return
 
     @staticmethod
@@ -280,22 +280,16 @@ class KeepGraph(Repair, code="R208", cures=("LOS-GRAPH-CUT",), explores=True):
                 for step in range(3):
                     fake = G(torch.randn(8, 2))⟨.detach() → ⟩
                     d_loss = D(fake⟨).mean( → .detach()).mean(⟩) - D(torch.randn(8, 2)).mean()
-                    d_optim.zero_grad()
-                    d_loss.backward()
-                    d_optim.step()
+                    d_optim ← d_loss
                     g_loss = -D(fake).mean()
-                    g_optim.zero_grad()
-                    g_loss.backward()
-                    g_optim.step()"""),
+                    g_optim ← g_loss"""),
         "right for the only network that learns from it": example("""
                 G, D = nn.Linear(2, 2), nn.Linear(2, 1)
                 g_optim = torch.optim.SGD(G.parameters(), lr=0.1)
                 d_optim = torch.optim.SGD(D.parameters(), lr=0.1)
                 for step in range(3):
                     ⟨fake = G(torch.randn(8, 2)).detach()⟩
-                    d_optim.zero_grad()
-                    (D(fake).mean() - D(torch.randn(8, 2)).mean()).backward()
-                    d_optim.step()"""),
+                    d_optim ← (D(fake).mean() - D(torch.randn(8, 2)).mean())"""),
         "made a leaf again, in one line": example(
             outputs="""
                 out = model(torch.randn(8, 2))

@@ -47,7 +47,9 @@ _example = partial(
 )
 
 
-class LabelsAlignment(Repair, code="R510", cures=("DAT-LABEL", "HYP-BATCH-IMPL"), explores=True):
+class LabelsAlignment(
+    Repair, code="R510", cures=("DAT-LABEL", "HYP-BATCH-IMPL"), knob="label order", explores=True
+):
     """Put inputs and labels into one and the same order.
 
     Where only one of them is shuffled, or each by an order of its own, labels no longer belong to their inputs. One permutation is
@@ -67,14 +69,9 @@ class LabelsAlignment(Repair, code="R510", cures=("DAT-LABEL", "HYP-BATCH-IMPL")
             edits = _moved_too(first[0], targets[0])
         elif second and inputs:
             edits = _moved_too(second[0], inputs[0])
-        yield from self.change(case, "one order for inputs and labels", edits, knob="label order")
+        yield from self.change(case, "one order for inputs and labels", edits)
         if not edits:
-            yield from self.change(
-                case,
-                "leave the labels as they were",
-                _not_moved(inputs, targets[0]),
-                knob="label order",
-            )
+            yield from self.change(case, "leave the labels as they were", _not_moved(inputs, targets[0]))
 
     EXAMPLES = {
         "rolled in the loop": _example(
@@ -85,9 +82,7 @@ class LabelsAlignment(Repair, code="R510", cures=("DAT-LABEL", "HYP-BATCH-IMPL")
             step="""
                 a, b = x[rows], y[rows]
                 - b = b.roll(1)
-                optimizer.zero_grad()
-                nn.functional.cross_entropy(model(a), b).backward()
-                optimizer.step()""",
+                optimizer ← nn.functional.cross_entropy(model(a), b)""",
         ),
         "both back to front": _example(
             data="""
@@ -95,9 +90,7 @@ class LabelsAlignment(Repair, code="R510", cures=("DAT-LABEL", "HYP-BATCH-IMPL")
             backward="",
             step="""
                 a, b = x[start : start + 8], y[start : start + 8]
-                optimizer.zero_grad()
-                ⟨nn.functional.cross_entropy(model(a.flip(0)), b.flip(0))⟩.backward()
-                optimizer.step()""",
+                optimizer ← ⟨nn.functional.cross_entropy(model(a.flip(0)), b.flip(0))⟩""",
         ),
         **{
             f"labels of a batch in another order: {moved}": _example(
@@ -106,9 +99,7 @@ class LabelsAlignment(Repair, code="R510", cures=("DAT-LABEL", "HYP-BATCH-IMPL")
                 backward="",
                 step=f"""
                     b = y[start : start + 8]
-                    optimizer.zero_grad()
-                    nn.functional.cross_entropy(model(x[start : start + 8]), ⟨{moved} → b⟩).backward()
-                    optimizer.step()""",
+                    optimizer ← nn.functional.cross_entropy(model(x[start : start + 8]), ⟨{moved} → b⟩)""",
             )
             for moved in ("b.flip(0)", "torch.flip(b, (0,))", "b[torch.randperm(len(b))]")
         },

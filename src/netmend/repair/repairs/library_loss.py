@@ -44,6 +44,7 @@ class LibraryLoss(
     Repair,
     code="R215",
     cures=("LOS-SELECT", "LYR-SOFTMAX-MISSING", "LOS-CALC", "ACT-OUT-WRONG", "ACT-OUT-MISSING"),
+    knob="loss",
     effort=BY_FACTS,
 ):
     """Put the loss that fits in the place of one that is written by hand.
@@ -75,12 +76,12 @@ class LibraryLoss(
             text = f"{name}({file.source(inner)}, {self._target(case, found, to)})"
             readers = scores_for_probabilities(case.code, model_calls(case)) if to == _YES_NO_SCORES else ()
             edits = once((*replace(file, found.whole, text), *undone, *extra, *scores, *readers))
-            yield from self.change(case, f"{to} instead of one written by hand", edits, knob="loss")
+            yield from self.change(case, f"{to} instead of one written by hand", edits)
         if function == "softmax" and to == _CROSS and found.kind not in (CLASSES, PICKED):
             name, extra = spelled(file, "torch.log")
             text = f"-({self._target(case, found, to)} * {name}({file.source(inner)} + 1e-8)).sum(1).mean()"
             edits = once((*replace(file, found.whole, text), *extra))
-            yield from self.change(case, "the likelihood of the probabilities", edits, knob="loss")
+            yield from self.change(case, "the likelihood of the probabilities", edits)
 
     @staticmethod
     def _wanted(case: Case, found: HandWritten) -> str:

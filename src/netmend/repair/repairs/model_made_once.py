@@ -165,9 +165,7 @@ class ModelMadeOnce(Repair, code="R116", cures=("ARC-INIT-MULTI",), explores=Tru
                     - model = nn.Linear(2, 1)
                     - optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
                     for step in range(3):
-                        optimizer.zero_grad()
-                        model(torch.ones(4, 2)).mean().backward()
-                        optimizer.step()""",
+                        optimizer ← model(torch.ones(4, 2)).mean()""",
             mark="nn.Linear",
         ),
         "with a size that is set above it": example(
@@ -182,9 +180,7 @@ class ModelMadeOnce(Repair, code="R116", cures=("ARC-INIT-MULTI",), explores=Tru
                     - model = nn.Linear(width, 1)
                     - optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
                     for step in range(3):
-                        optimizer.zero_grad()
-                        model(torch.ones(4, 2)).mean().backward()
-                        optimizer.step()""",
+                        optimizer ← model(torch.ones(4, 2)).mean()""",
             mark="nn.Linear",
         ),
         "with a size that changes from round to round": example("""
@@ -193,18 +189,14 @@ class ModelMadeOnce(Repair, code="R116", cures=("ARC-INIT-MULTI",), explores=Tru
                     model = ⟨nn.Linear(width, 1)⟩
                     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
                     for step in range(3):
-                        optimizer.zero_grad()
-                        model(torch.ones(4, 2)).mean().backward()
-                        optimizer.step()"""),
+                        optimizer ← model(torch.ones(4, 2)).mean()"""),
         "made again, while the optimiser holds the first one": example(
             optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
             loop="for epoch in range(3)",
             step="""
                 - model = nn.Linear(2, 1)  # again
                 for step in range(3):
-                    optimizer.zero_grad()
-                    model(torch.ones(4, 2)).mean().backward()
-                    optimizer.step()""",
+                    optimizer ← model(torch.ones(4, 2)).mean()""",
         ),
         "in a function for one epoch": example(
             """
@@ -213,9 +205,7 @@ class ModelMadeOnce(Repair, code="R116", cures=("ARC-INIT-MULTI",), explores=Tru
                     - optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
                 + def train(x, model, optimizer):
                     for step in range(3):
-                        optimizer.zero_grad()
-                        model(torch.ones(4, 2)).mean().backward()
-                        optimizer.step()
+                        optimizer ← model(torch.ones(4, 2)).mean()
                 + model = nn.Linear(2, 1)
                 + optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
                 for epoch in range(3):
@@ -227,16 +217,12 @@ class ModelMadeOnce(Repair, code="R116", cures=("ARC-INIT-MULTI",), explores=Tru
                     model = ⟨nn.Sequential(nn.Linear(2, width), nn.Linear(width, 1))⟩
                     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
                     for step in range(3):
-                        optimizer.zero_grad()
-                        model(torch.ones(4, 2)).mean().backward()
-                        optimizer.step()"""),
+                        optimizer ← model(torch.ones(4, 2)).mean()"""),
         "an optimiser made in a function that takes one step": example(
             """
                 def update⟨(model, x, lr): → (model, x, lr, optimizer):⟩
                     - optimizer = torch.optim.SGD(model.parameters(), lr=lr, momentum=0.9)
-                    optimizer.zero_grad()
-                    model(x).mean().backward()
-                    optimizer.step()
+                    optimizer ← model(x).mean()
                 net = model = nn.Linear(2, 1)
                 + optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
                 for step in range(4):
@@ -254,9 +240,7 @@ class ModelMadeOnce(Repair, code="R116", cures=("ARC-INIT-MULTI",), explores=Tru
                     def epoch(self):
                         - self.setup()
                         for step in range(3):
-                            self.optimizer.zero_grad()
-                            self.model(torch.ones(4, 2)).mean().backward()
-                            self.optimizer.step()
+                            self.optimizer ← self.model(torch.ones(4, 2)).mean()
                 runner = Runner()
                 for epoch in range(3):
                     runner.epoch()"""),

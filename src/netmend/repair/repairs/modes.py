@@ -55,9 +55,7 @@ class TrainingMode(Repair, code="R104", cures=("LOOP-MODE-TRAIN",)):
                 for epoch in range(3):
                     + model.train()
                     for batch in range(3):
-                        optimizer.zero_grad()
-                        model(torch.ones(4, 2)).mean().backward()
-                        optimizer.step()
+                        optimizer ← model(torch.ones(4, 2)).mean()
                     model.eval()
                     with torch.no_grad():
                         model(torch.ones(4, 2))""",
@@ -99,9 +97,7 @@ class TrainingMode(Repair, code="R104", cures=("LOOP-MODE-TRAIN",)):
             step="""
                 model.⟨eval → train⟩()
                 for ⟨batch in range(3)⟩:
-                    optimizer.zero_grad()
-                    model(torch.ones(4, 2)).mean().backward()
-                    optimizer.step()"""
+                    optimizer ← model(torch.ones(4, 2)).mean()"""
         ),
     }
 
@@ -205,9 +201,7 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
                 def train(net):
                     net.train()
                     for batch in range(3):
-                        optimizer.zero_grad()
-                        net(torch.ones(4, 2)).mean().backward()
-                        optimizer.step()
+                        optimizer ← net(torch.ones(4, 2)).mean()
                 ⟨@torch.no_grad()⟩
                 def evaluate(net):
                     + net.eval()
@@ -225,9 +219,7 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
                 for epoch in range(3):
                     + model.train()
                     for batch in range(3):
-                        optimizer.zero_grad()
-                        model(torch.ones(4, 2)).mean().backward()
-                        optimizer.step()
+                        optimizer ← model(torch.ones(4, 2)).mean()
                     + model.eval()
                     with torch.no_grad():
                         model(torch.zeros(4, 2))""",
@@ -263,9 +255,7 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
                     for batch in range(3):
                         ⟨loss = net(torch.ones(4, 2)).mean()⟩
                         if opt is not None:
-                            opt.zero_grad()
-                            loss.backward()
-                            opt.step()
+                            opt ← loss
                         total += loss.item()
                     return total""",
             step="run(model, optimizer)\nrun(model)",
@@ -276,9 +266,7 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
                 def train(net):
                     net.train()
                     for batch in range(3):
-                        optimizer.zero_grad()
-                        net(torch.ones(4, 2)).mean().backward()
-                        optimizer.step()
+                        optimizer ← net(torch.ones(4, 2)).mean()
                 def predict(net):
                     net.⟨train → eval⟩()  # as for training
                     return net(torch.zeros(4, 2)).sum().item()""",
@@ -291,9 +279,7 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
                 def train(net):
                     net.train()
                     for batch in range(3):
-                        optimizer.zero_grad()
-                        net(torch.ones(4, 2)).mean().backward()
-                        optimizer.step()
+                        optimizer ← net(torch.ones(4, 2)).mean()
                 train(model)""",
             loop="for step in range(3)",
             component="net",

@@ -41,7 +41,11 @@ _example = partial(
 
 
 class NormaliseInputs(
-    Repair, code="R502", cures=("PRE-MISS-NORM", "PRE-WRONG-PIXEL", "PRE-MISS-SCALE"), effort=BY_FACTS
+    Repair,
+    code="R502",
+    cures=("PRE-MISS-NORM", "PRE-WRONG-PIXEL", "PRE-MISS-SCALE"),
+    knob="input scale",
+    effort=BY_FACTS,
 ):
     """Bring the inputs to about unit size.
 
@@ -56,7 +60,7 @@ class NormaliseInputs(
             met is not None and case.trace.get(ModelFact, met.name) is None
         ):  # a further input, where it is met
             edits = norm_before(case, met)
-            yield from self.change(case, f"batch norm before {met.name}", edits, knob="input scale")
+            yield from self.change(case, f"batch norm before {met.name}", edits)
             return
         scale = input_scale(case)
         if scale is None or case.trace.get(LossFact, case.component):
@@ -64,12 +68,12 @@ class NormaliseInputs(
         if scale.pixels:
             unit = scale.unit
             edits = _where_made(case, unit) or _where_held(case, unit) or _in_model(case, unit)
-            yield from self.change(case, f"scale the pixels: {unit[0]}x{unit[1]}", edits, knob="input scale")
+            yield from self.change(case, f"scale the pixels: {unit[0]}x{unit[1]}", edits)
         else:
             edits = standardised(case, scale)
-            yield from self.change(case, "standardise the inputs", edits, knob="input scale")
+            yield from self.change(case, "standardise the inputs", edits)
         edits = norm_first(case, scale)
-        yield from self.change(case, "batch norm as the first layer", edits, knob="input scale")
+        yield from self.change(case, "batch norm as the first layer", edits)
 
     EXAMPLES = {
         "a table, with the statistics of the training rows": _example(

@@ -244,9 +244,7 @@ class OptimizerParameters(Repair, code="R404", cures=("OPT-PARAMS",), effort=BY_
                         return self.head(self.body(x).relu())
                 def fit(model, opt):
                     for step in range(5):
-                        opt.zero_grad()
-                        nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, 1)).backward()
-                        opt.step()
+                        opt ← nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, 1))
                 net = Net()
                 fit(net, torch.optim.Adam(net.⟨head. → ⟩parameters(), lr=5e-3))"""),
         "a second network was forgotten": _example(
@@ -255,9 +253,7 @@ class OptimizerParameters(Repair, code="R404", cures=("OPT-PARAMS",), effort=BY_
             optimizer="torch.optim.Adam(⟨decoder.parameters() → [*encoder.parameters(), *decoder.parameters()]⟩, lr=1e-2)",
             step="""
                 x = torch.randn(4, 8)
-                optimizer.zero_grad()
-                nn.functional.mse_loss(decoder(encoder(x)), x).backward()
-                optimizer.step()""",
+                optimizer ← nn.functional.mse_loss(decoder(encoder(x)), x)""",
         ),
         "both optimisers got the parameters of one network": example("""
                 maker, judge = nn.Linear(4, 8), nn.Linear(8, 1)
@@ -266,12 +262,8 @@ class OptimizerParameters(Repair, code="R404", cures=("OPT-PARAMS",), effort=BY_
                 score = nn.BCEWithLogitsLoss()
                 for step in range(5):
                     made = maker(torch.randn(6, 4))
-                    first.zero_grad()
-                    score(judge(made.detach()), torch.zeros(6, 1)).backward()
-                    first.step()
-                    second.zero_grad()
-                    score(judge(made), torch.ones(6, 1)).backward()
-                    second.step()"""),
+                    first ← score(judge(made.detach()), torch.zeros(6, 1))
+                    second ← score(judge(made), torch.ones(6, 1))"""),
         "a layer was replaced afterwards": _example(
             helpers="+ model[2] = nn.Linear(8, 1)",
             setup="- model[2] = nn.Linear(8, 1)",
@@ -294,9 +286,7 @@ class OptimizerParameters(Repair, code="R404", cures=("OPT-PARAMS",), effort=BY_
             data="""
                 def fit(width):
                     for step in range(5):
-                        optimizer.zero_grad()
-                        nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, width)).backward()
-                        optimizer.step()""",
+                        optimizer ← nn.functional.mse_loss(model(torch.randn(4, 8)), torch.ones(4, width))""",
             loop="for group in optimizer.param_groups",
             step='print(group["lr"])',
             end="""
@@ -319,9 +309,7 @@ class OptimizerParameters(Repair, code="R404", cures=("OPT-PARAMS",), effort=BY_
                         self.opt = torch.optim.Adam([{"params": self.model.head.parameters(), ⟨"lr": 0.01} → "lr": 0.01}, {"params": self.model.body.parameters()}⟩])
                     def fit(self):
                         for step in range(5):
-                            self.opt.zero_grad()
-                            nn.functional.mse_loss(self.model(torch.randn(4, 8)), torch.ones(4, 1)).backward()
-                            self.opt.step()
+                            self.opt ← nn.functional.mse_loss(self.model(torch.randn(4, 8)), torch.ones(4, 1))
                 Trainer().fit()"""),
         "frozen layers need no optimiser": _example(
             data="body, head = nn.Linear(8, 8).requires_grad_(False), nn.Linear(8, 1)",

@@ -29,7 +29,9 @@ _PROBABILITIES = ("binary_cross_entropy", "nll_loss", "kl_div")
 _DROPPED = frozenset(OF_ANSWERS) - {"softsign"}  # for a softsign the fix of the checker is told
 
 
-class DropOutputActivation(Repair, code="R201", cures=("LYR-SOFTMAX-EXTRA", "ACT-EXTRA", "ACT-OUT-WRONG")):
+class DropOutputActivation(
+    Repair, code="R201", cures=("LYR-SOFTMAX-EXTRA", "ACT-EXTRA", "ACT-OUT-WRONG"), knob="output activation"
+):
     """Remove the activation after the last layer.
 
     Losses on scores apply softmax or sigmoid themselves, and real targets need an output that can take any value. Thresholds on
@@ -40,7 +42,7 @@ class DropOutputActivation(Repair, code="R201", cures=("LYR-SOFTMAX-EXTRA", "ACT
         head = head_of(case)
         if case.cause == "ACT-EXTRA" and head is not None and head.loss.criterion == "nll_loss":
             edits = _on_the_scores(case)
-            yield from self.change(case, "no relu before log_softmax", edits, knob="output activation")
+            yield from self.change(case, "no relu before log_softmax", edits)
         if head is None or head.loss.criterion in _PROBABILITIES:
             return
         if head.loss.criterion not in ("cross_entropy", "binary_cross_entropy_with_logits") and (
@@ -51,12 +53,10 @@ class DropOutputActivation(Repair, code="R201", cures=("LYR-SOFTMAX-EXTRA", "ACT
         edits = () if applied is None else without(case, applied)
         if applied is not None and edits:
             edits = once((*edits, *self._readers(case, head, applied)))
-            yield from self.change(
-                case, f"no {head.last} before {head.loss.criterion}", edits, knob="output activation"
-            )
+            yield from self.change(case, f"no {head.last} before {head.loss.criterion}", edits)
         elif case.cause == "LYR-SOFTMAX-EXTRA":
             title = "take the logarithm of the probabilities before cross_entropy"
-            yield from self.change(case, title, scores_again(case, head), knob="output activation")
+            yield from self.change(case, title, scores_again(case, head))
 
     @staticmethod
     def _readers(case: Case, head: Head, applied: Applied) -> FileEdits:

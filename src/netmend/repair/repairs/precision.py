@@ -40,7 +40,9 @@ _example = partial(
 )
 
 
-class FullPrecision(Repair, code="R410", cures=("LOOP-AMP", "PRE-WRONG-DTYPE"), effort=BY_FACTS):
+class FullPrecision(
+    Repair, code="R410", cures=("LOOP-AMP", "PRE-WRONG-DTYPE"), knob="precision", effort=BY_FACTS
+):
     """Keep weights and data in float32.
 
     In half precision a weight plus a small update is the same weight again, and values beyond 65504 overflow. Training takes more memory
@@ -50,12 +52,12 @@ class FullPrecision(Repair, code="R410", cures=("LOOP-AMP", "PRE-WRONG-DTYPE"), 
     def propose(self, case: Case) -> Iterator[Change]:
         if any(parameter.trainable and parameter.dtype in _HALF for parameter in case.trace.parameters):
             edits = tuple(edit for file in case.code.files() for edit in self._casts(file))
-            yield from self.change(case, "weights and data in float32", edits, knob="precision")
+            yield from self.change(case, "weights and data in float32", edits)
         elif any(call.detail.startswith("skipped") for _, call in calls(case.trace, "step")):
             # Values overflow although the scale was lowered: a wider range, or none of it.
             for title, argument in (("mixed precision in bfloat16", "bfloat16"), ("no mixed precision", "")):
                 edits = tuple(edit for file in case.code.files() for edit in self._autocast(file, argument))
-                yield from self.change(case, title, edits, knob="precision")
+                yield from self.change(case, title, edits)
 
     def _casts(self, file: File) -> FileEdits:
         """Every cast to half precision that is not a part of mixed precision."""
@@ -101,17 +103,13 @@ class FullPrecision(Repair, code="R410", cures=("LOOP-AMP", "PRE-WRONG-DTYPE"), 
             helpers="- model.half()  # faster",
             step="""
                 x, y = torch.randn(8, 3).⟨half(), torch.randn(8, 1, dtype=torch.float16) → float(), torch.randn(8, 1, dtype=torch.float32)⟩
-                optimizer.zero_grad()
-                ((model(x) - y) ** 2).mean().backward()
-                optimizer.step()""",
+                optimizer ← ((model(x) - y) ** 2).mean()""",
         ),
         "made so and moved so": _example(
             model="nn.Sequential(nn.Linear(3, 1)).to(torch.⟨bfloat16 → float32⟩)",
             step="""
                 x = torch.randn(8, 3)
-                optimizer.zero_grad()
-                model(x.to(model[0].weight.dtype)).mean().backward()
-                optimizer.step()""",
+                optimizer ← model(x.to(model[0].weight.dtype)).mean()""",
             cause="PRE-WRONG-DTYPE",
         ),
         "mixed precision keeps its weights in float32": _example(
@@ -142,7 +140,9 @@ _GUARDS = {
 _STABLE = {"softmax": "log_softmax", "sigmoid": "logsigmoid"}
 
 
-class SafeLogarithm(Repair, code="R207", cures=("LOS-CALC", "ACT-HID-WRONG"), explores=True):
+class SafeLogarithm(
+    Repair, code="R207", cures=("LOS-CALC", "ACT-HID-WRONG"), knob="numerical safety", explores=True
+):
     """Keep logarithms, roots and divisions away from zero.
 
     The logarithm of a softmax or sigmoid becomes log_softmax or logsigmoid; any other argument is clamped, a divisor or what stands
@@ -151,9 +151,7 @@ class SafeLogarithm(Repair, code="R207", cures=("LOS-CALC", "ACT-HID-WRONG"), ex
 
     def propose(self, case: Case) -> Iterator[Change]:
         if case.fault is None:
-            yield from self.change(
-                case, "keep numbers away from zero", self._all(case), knob="numerical safety"
-            )
+            yield from self.change(case, "keep numbers away from zero", self._all(case))
             return
         site = case.site
         found = case.code.statement_at(site)
@@ -170,7 +168,7 @@ class SafeLogarithm(Repair, code="R207", cures=("LOS-CALC", "ACT-HID-WRONG"), ex
         alike = [node for node in nodes if not kinds or _kind(node) == kinds]
         edits = innermost(edit for node in alike for edit in self._guarded(file, node))
         title = f"a safe {kinds}" if kinds else "keep numbers away from zero"
-        yield from self.change(case, title, edits, knob="numerical safety")
+        yield from self.change(case, title, edits)
 
     def _all(self, case: Case) -> FileEdits:
         """Whatever could fail in the forward pass and the objective of a run whose loss stopped being a number."""

@@ -150,7 +150,7 @@ _example = partial(
 
 
 class LogProbabilities(
-    Repair, code="R203", cures=("LYR-SOFTMAX-MISSING", "ACT-OUT-MISSING", "ACT-OUT-WRONG")
+    Repair, code="R203", cures=("LYR-SOFTMAX-MISSING", "ACT-OUT-MISSING", "ACT-OUT-WRONG"), knob="loss"
 ):
     """Use the loss that takes raw scores, where raw scores are given.
 
@@ -168,7 +168,7 @@ class LogProbabilities(
             return
         if criterion.kind == "kl_div":
             edits = self._log_softmax(criterion) if head is not None and head.last not in _SQUASHING else ()
-            yield from self.change(case, "log_softmax before the divergence", edits, knob="loss")
+            yield from self.change(case, "log_softmax before the divergence", edits)
             return
         output = self._output(case, head)
         if output is None:
@@ -178,9 +178,7 @@ class LogProbabilities(
         if loss and to.endswith("logits"):
             loss = (*loss, *scores_for_probabilities(case.code, model_calls(case)))
         if loss:
-            yield from self.change(
-                case, f"{to} instead of {criterion.kind}", once((*output, *loss)), knob="loss"
-            )
+            yield from self.change(case, f"{to} instead of {criterion.kind}", once((*output, *loss)))
 
     @staticmethod
     def _output(case: Case, head: Head | None) -> FileEdits | None:

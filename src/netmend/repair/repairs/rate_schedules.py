@@ -36,7 +36,7 @@ _schedule_example = partial(
 )
 
 
-class RateSchedule(Repair, code="R406", cures=("HYP-LR-SCHED",), effort=SHORT_SEARCH):
+class RateSchedule(Repair, code="R406", cures=("HYP-LR-SCHED",), knob="scheduler", effort=SHORT_SEARCH):
     """Let the schedule lower the rate slowly, over the whole run, or not at all.
 
     The rate should end at about a third of what it began with: decay, step size, milestones or length are set so that it
@@ -54,8 +54,8 @@ class RateSchedule(Repair, code="R406", cures=("HYP-LR-SCHED",), effort=SHORT_SE
         count = self._count(case, scheduler)
         if count > 1:
             for title, faces in self._slower(case, scheduler, count):
-                yield from self.change(case, f"{scheduler.kind}: {title}", faces, knob="scheduler")
-        yield from self.change(case, f"no {scheduler.kind}", self._removed(case, scheduler), knob="scheduler")
+                yield from self.change(case, f"{scheduler.kind}: {title}", faces)
+        yield from self.change(case, f"no {scheduler.kind}", self._removed(case, scheduler))
 
     def _scheduler(self, case: Case) -> SchedulerFact | None:
         every = case.trace.all(SchedulerFact)
@@ -177,7 +177,7 @@ class RateSchedule(Repair, code="R406", cures=("HYP-LR-SCHED",), effort=SHORT_SE
                 if isinstance(node, ast.AugAssign):
                     yield from self._factor(case, file, node, times)
                 edits = taken_out(file, node)
-                yield from self.change(case, "leave the rate as it is", edits, knob="scheduler")
+                yield from self.change(case, "leave the rate as it is", edits)
                 return
 
     def _factor(self, case: Case, file: File, node: ast.AugAssign, times: int) -> Iterator[Change]:
@@ -185,7 +185,7 @@ class RateSchedule(Repair, code="R406", cures=("HYP-LR-SCHED",), effort=SHORT_SE
             text, known = self._decay(times), literal(node.value)
             faces = set_number(case.code, file, node.value, text, case.arguments)
             title = f"factor of the rate {'' if known is None else f'{known:g} '}→ {text}"
-            yield from self.change(case, title, faces, knob="scheduler")
+            yield from self.change(case, title, faces)
 
     EXAMPLES = {
         "a decay that leaves nothing": _schedule_example(

@@ -42,7 +42,9 @@ _example = partial(
 )
 
 
-class SamePreparation(Repair, code="R505", cures=("PRE-TRAIN-TEST-SKEW",), explores=True):
+class SamePreparation(
+    Repair, code="R505", cures=("PRE-TRAIN-TEST-SKEW",), knob="evaluation data", explores=True
+):
     """Prepare evaluation data as training data is prepared, with the statistics of the training data.
 
     A line such as `x = (x - mean) / std` is repeated for the evaluation data, an argument that only the training set is given is
@@ -59,11 +61,11 @@ class SamePreparation(Repair, code="R505", cures=("PRE-TRAIN-TEST-SKEW",), explo
                 )
                 if edits:
                     title = "prepare evaluation data like training data"
-                    yield from self.change(case, title, edits, knob="evaluation data")
+                    yield from self.change(case, title, edits)
                     return
         for edits in alike_at_line(case):
             title = "make the line for evaluation data like that for training data"
-            yield from self.change(case, title, edits, knob="evaluation data")
+            yield from self.change(case, title, edits)
 
     EXAMPLES = {
         "the same line": _example(
@@ -116,9 +118,7 @@ class SamePreparation(Repair, code="R505", cures=("PRE-TRAIN-TEST-SKEW",), explo
             backward="",
             step="""
                 ⟨a = (x[rows] - mean) / std⟩
-                optimizer.zero_grad()
-                nn.functional.cross_entropy(model(a), y[rows]).backward()
-                optimizer.step()""",
+                optimizer ← nn.functional.cross_entropy(model(a), y[rows])""",
             end="""
                 model.eval()
                 with torch.no_grad():

@@ -141,9 +141,7 @@ class SchedulerPlace(Repair, code="R111", cures=("LOOP-SCHED-ORDER", "HYP-LR-SCH
                 scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)
                 def train():
                     for step in range(3):
-                        optimizer.zero_grad()
-                        model(torch.ones(4, 2)).mean().backward()
-                        optimizer.step()""",
+                        optimizer ← model(torch.ones(4, 2)).mean()""",
             loop="for epoch in range(3)",
             step="""
                 + train()
@@ -175,9 +173,7 @@ class SchedulerPlace(Repair, code="R111", cures=("LOOP-SCHED-ORDER", "HYP-LR-SCH
             setup="""
                 def train(opt, sched):
                     for step in range(5):
-                        opt.zero_grad()
-                        model(torch.ones(4, 2)).mean().backward()
-                        opt.step()
+                        opt ← model(torch.ones(4, 2)).mean()
                         - sched.step()
                     + sched.step()
                 scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)""",
@@ -188,9 +184,7 @@ class SchedulerPlace(Repair, code="R111", cures=("LOOP-SCHED-ORDER", "HYP-LR-SCH
             setup="""
                 def train(opt, sched=None):
                     for step in range(5):
-                        opt.zero_grad()
-                        model(torch.ones(4, 2)).mean().backward()
-                        opt.step()
+                        opt ← model(torch.ones(4, 2)).mean()
                         - if sched is not None:
                             - sched.step()
                     + if sched is not None:

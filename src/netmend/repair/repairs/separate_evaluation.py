@@ -41,7 +41,7 @@ _example = partial(
 
 
 class SeparateEvaluation(
-    Repair, code="R512", cures=("VAL-SPLIT", "VAL-TEST-LEAK", "VAL-TEST-DUP", "VAL-SET-MISSING")
+    Repair, code="R512", cures=("VAL-SPLIT", "VAL-TEST-LEAK", "VAL-TEST-DUP", "VAL-SET-MISSING"), knob="split"
 ):
     """Evaluate on rows that training does not see.
 
@@ -52,21 +52,21 @@ class SeparateEvaluation(
 
     def propose(self, case: Case) -> Iterator[Change]:
         if _classes_unseen(case):
-            yield from self.change(case, "shuffle before splitting", _shuffled_first(case), knob="split")
+            yield from self.change(case, "shuffle before splitting", _shuffled_first(case))
             return
         for evaluation in evaluation_inputs(case):
             for training in training_inputs(case):
                 edits = _rest_for_training(case, training, evaluation)
                 if edits:
-                    yield from self.change(case, "train on the other rows only", edits, knob="split")
+                    yield from self.change(case, "train on the other rows only", edits)
                     return
                 edits = _apart(training, evaluation)
                 if edits:
-                    yield from self.change(case, "evaluate on other rows", edits, knob="split")
+                    yield from self.change(case, "evaluate on other rows", edits)
                     return
                 edits = _held_out(training, evaluation)
                 if edits:
-                    yield from self.change(case, "evaluate on the part held out", edits, knob="split")
+                    yield from self.change(case, "evaluate on the part held out", edits)
                     return
 
     EXAMPLES = {

@@ -67,9 +67,7 @@ _LEARN = """
         done = {}
         values = net(state).max(1)[0]
         goal = {}old(after).max(1)[0].detach()
-        optimizer.zero_grad()
-        (values - goal).pow(2).mean().backward()
-        optimizer.step()"""
+        optimizer ← (values - goal).pow(2).mean()"""
 
 
 class MaskEnds(Repair, code="R516", cures=("RL-ENV-DONES",)):
@@ -189,9 +187,7 @@ _EPISODE = """
         values = model(state)
         action = int(values.argmax())
         ⟨after, reward, done = world.step(action)⟩
-        optimizer.zero_grad()
-        (values[action] - reward).pow(2).backward()
-        optimizer.step()
+        optimizer ← (values[action] - reward).pow(2)
 """
 
 
