@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bench import repair30
 from bench.faults22.facts import BenchFault
 from bench.repair_study import Search, comparable, mean_rate, rate_of
-from netmend.report.content import Column, Grid
+from netmend.report.content import Column, Grid, Number
 from netmend.vocabulary.verification import PROVEN
 
 NONE = "–"
@@ -37,11 +37,11 @@ def per_fault(searches: Sequence[Search], faults: Sequence[BenchFault]) -> Grid:
     return Grid(
         (
             Column("fault"),
-            Column("buggy", True),
-            Column("fix", True),
-            *(Column(f"{budget}×", True) for budget in budgets),
-            Column("proven", True, 1),
-            Column("last patch", False, 2),
+            Number("buggy"),
+            Number("fix"),
+            *(Number(f"{budget}×") for budget in budgets),
+            Number("proven", spare=1),
+            Column("last patch", spare=2),
         ),
         tuple(rows),
         "Improvement rate of each fault, measured",
@@ -80,9 +80,9 @@ def averages(searches: Sequence[Search]) -> Grid:
     return Grid(
         (
             Column("search"),
-            Column("origin", False, 2),
-            *(Column(f"{budget}×", True) for budget in budgets),
-            *(Column(f"30: {budget}×", True, 1) for budget in shown),
+            Column("origin", spare=2),
+            *(Number(f"{budget}×") for budget in budgets),
+            *(Number(f"30: {budget}×", spare=1) for budget in shown),
         ),
         tuple(rows),
         f"Mean improvement rate over {len(same)} fault{'' if len(same) == 1 else 's'}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from netmend.adequacy.result import (
     ALIKE,
@@ -16,7 +16,7 @@ from netmend.adequacy.result import (
     Suggestion,
     Surprise,
 )
-from netmend.report.content import Column, Document, Grid, Remark, clean
+from netmend.report.content import Document, Grid, Number, Remark, clean
 from netmend.report.machine import Fields
 from netmend.report.numbers import count, measure, plural, share
 
@@ -165,26 +165,23 @@ def classes_grid(result: Adequacy, most: int | None = None) -> Grid:
     if most is not None and len(rows) > most:
         rows = sorted(sorted(rows, key=_need)[:most], key=lambda row: row.name)
         note = f"{most} of {len(result.classes)} classes, those with the least; all are in --json."
-    columns = (
-        Column("class", numeric=True),
-        Column("training", numeric=True, spare=1),
-        Column("test", numeric=True),
-        Column("right", numeric=True),
-        Column("reached", numeric=True, hint="surprise coverage inside the class"),
-        Column("unsure", numeric=True, spare=2, hint="mean DeepGini"),
+    return Grid.of(
+        rows,
+        Number("class", lambda row: str(row.name)),
+        Number("training", lambda row: count(row.train), spare=1),
+        Number("test", lambda row: count(row.test) if row.test else "none"),
+        Number("right", lambda row: _if_known(row.right, share)),
+        Number(
+            "reached", lambda row: _if_known(row.reached, share), hint="surprise coverage inside the class"
+        ),
+        Number("unsure", lambda row: _if_known(row.unsure, measure), spare=2, hint="mean DeepGini"),
+        caption="classes",
+        note=note,
     )
-    return Grid(columns, tuple(_row(row) for row in rows), "classes", note)
 
 
-def _row(row: ClassRow) -> tuple[str, ...]:
-    return (
-        str(row.name),
-        count(row.train),
-        count(row.test) if row.test else "none",
-        share(row.right) if row.right is not None else "",
-        share(row.reached) if row.reached is not None else "",
-        measure(row.unsure) if row.unsure is not None else "",
-    )
+def _if_known(value: float | None, words: Callable[[float], str]) -> str:
+    return "" if value is None else words(value)
 
 
 def _need(row: ClassRow) -> tuple[bool, float, int]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from typing import Any
 
 from netmend.mutate.agents.published import MEAN_SENSITIVITY, RLMUTATION_BEST, SOURCE, Row, rows_for
-from netmend.mutate.agents.result import EDGE, REPLAY, STRONG, WEAK, OperatorResult, RlStudy
-from netmend.report.content import Column, Document, Grid, Remark, clean, first_line
+from netmend.mutate.agents.result import EDGE, REPLAY, STRONG, WEAK, RlStudy
+from netmend.report.content import Column, Document, Grid, Number, Remark, clean, first_line
 from netmend.report.machine import Fields
 from netmend.report.templates import page
 
@@ -68,41 +69,30 @@ def setting_remarks(study: RlStudy) -> Iterator[Remark]:
 def operator_grid(study: RlStudy) -> Grid:
     """One row per operator; published values beside ours where there are any."""
     own = [name for name in study.generators if name not in (REPLAY, WEAK, STRONG, EDGE)]
-    columns = (
-        Column("operator"),
-        Column("µPRL"),
-        Column("mildest killed mutant", spare=1),
-        Column("tried", numeric=True, spare=4),
-        Column("killable", numeric=True, spare=2),
-        Column("trivial", numeric=True, spare=3),
-        Column(WEAK, numeric=True, hint="share of pairs that the weak generator kills"),
-        Column(STRONG, numeric=True),
-        Column(EDGE, numeric=True, spare=1),
-        *(Column(clean(name), numeric=True) for name in own),
-        Column("sens.", numeric=True, hint="(strong − weak) / strong"),
-        Column("published", numeric=True, spare=1, hint=SOURCE),
-    )
-    rows = rows_for(study.environment, study.algorithm)
-    return Grid(
-        columns,
-        tuple(_row(each, own, rows) for each in study.operators),
+    published = rows_for(study.environment, study.algorithm)
+
+    def rate(name: str, **settings: Any) -> Column:
+        return Number(clean(name), lambda each: _figure(each.rates.get(name)), **settings)
+
+    return Grid.of(
+        study.operators,
+        Column("operator", lambda each: f"{each.code} {each.title}"),
+        Column("µPRL", lambda each: each.published),
+        Column(
+            "mildest killed mutant",
+            lambda each: each.verdict if each.chosen is None else clean(each.chosen.title),
+            spare=1,
+        ),
+        Number("tried", lambda each: str(len(each.tried)), spare=4),
+        Number("killable", lambda each: _figure(each.killable if each.tried else None), spare=2),
+        Number("trivial", lambda each: _figure(each.trivial if each.tried else None), spare=3),
+        rate(WEAK, hint="share of pairs that the weak generator kills"),
+        rate(STRONG),
+        rate(EDGE, spare=1),
+        *map(rate, own),
+        Number("sens.", lambda each: _figure(each.sensitivity()), hint="(strong − weak) / strong"),
+        Number("published", lambda each: _published(published.get(each.published)), spare=1, hint=SOURCE),
         note="Numbers are kill rates: the share of trainings in which the mutant fails significantly more often than the original.",
-    )
-
-
-def _row(each: OperatorResult, own: list[str], rows: dict[str, Row]) -> tuple[str, ...]:
-    published = _published(rows.get(each.published))
-    chosen = each.verdict if each.chosen is None else clean(each.chosen.title)
-    return (
-        f"{each.code} {each.title}",
-        each.published,
-        chosen,
-        str(len(each.tried)),
-        f"{each.killable:.2f}" if each.tried else "",
-        f"{each.trivial:.2f}" if each.tried else "",
-        *(_figure(each.rates.get(name)) for name in (WEAK, STRONG, EDGE, *own)),
-        _figure(each.sensitivity()),
-        published,
     )
 
 
@@ -148,49 +138,27 @@ def score_remarks(study: RlStudy) -> Iterator[Remark]:
 
 def start_grid(study: RlStudy) -> Grid:
     """Starts that are worth keeping as tests, and the mutants that they reveal."""
-    rows = tuple(
-        (
-            clean(each.words),
-            each.generator,
-            str(len(each.reveals)),
-            "; ".join(clean(one) for one in each.reveals),
-        )
-        for each in study.covering[:_MOST_STARTS]
-    )
-    return Grid(
-        (
-            Column("start"),
-            Column("from", spare=2),
-            Column("reveals", numeric=True),
-            Column("mutants", spare=1),
-        ),
-        rows,
+    return Grid.of(
+        study.covering[:_MOST_STARTS],
+        Column("start", lambda each: clean(each.words)),
+        Column("from", lambda each: each.generator, spare=2),
+        Number("reveals", lambda each: str(len(each.reveals))),
+        Column("mutants", lambda each: "; ".join(map(clean, each.reveals)), spare=1),
         caption="starts to keep as tests: each shows the mutants named in at least half of the trainings",
     )
 
 
 def mutant_grid(study: RlStudy) -> Grid:
     """Per mutant the start that tells it from the original most often."""
-    rows = []
-    for each in study.scored:
-        best = each.revealing[0] if each.revealing else None
-        assert each.chosen is not None
-        rows.append(
-            (
-                clean(each.chosen.title),
-                clean(best.words) if best else "no start tells it from the original",
-                f"{best.share:.0%}" if best else "",
-                best.generator if best else "",
-            )
-        )
-    return Grid(
-        (
-            Column("mutant"),
-            Column("most revealing start"),
-            Column("of pairs", numeric=True),
-            Column("from", spare=1),
+    return Grid.of(
+        ((each.chosen, each.revealing[0] if each.revealing else None) for each in study.scored),
+        Column("mutant", lambda pair: clean(pair[0].title)),
+        Column(
+            "most revealing start",
+            lambda pair: clean(pair[1].words) if pair[1] else "no start tells it from the original",
         ),
-        tuple(rows),
+        Number("of pairs", lambda pair: f"{pair[1].share:.0%}" if pair[1] else ""),
+        Column("from", lambda pair: pair[1].generator if pair[1] else "", spare=1),
         caption="what reveals each mutant",
     )
 

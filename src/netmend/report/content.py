@@ -5,9 +5,10 @@ The terminal and the HTML page are drawn from the same content, so they cannot d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePath
+from typing import Any
 
 from netmend.vocabulary import Fault, RunFact, Site
 
@@ -30,10 +31,18 @@ class Column:
     """A column of a grid. Where the page is narrow, columns with the highest `spare` are left out first; 0 stays."""
 
     title: str
+    cell: Callable[[Any], str] = str  # what stands in it, of the thing that its row tells of
     numeric: bool = False
     spare: int = 0
     hint: str = ""  # explains the title where there is room for a tooltip
     least: int = 24  # characters of a text before it is folded; 0: never
+
+
+@dataclass(frozen=True)
+class Number(Column):
+    """A column of numbers: they stand to the right and are never broken."""
+
+    numeric: bool = True
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,12 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
     note: str = ""
+
+    @classmethod
+    def of(cls, things: Iterable[Any], *columns: Column, caption: str = "", note: str = "") -> Grid:
+        """A row for each of several things."""
+        rows = tuple(tuple(column.cell(thing) for column in columns) for thing in things)
+        return cls(columns, rows, caption, note)
 
     def filled(self, besides: str = "") -> Grid:
         """The grid without columns in which nothing stands, or nothing besides a sign for what is unknown."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netmend.report.content import Column, Document, Grid, Remark
+from netmend.report.content import Column, Document, Grid, Number, Remark
 from netmend.report.machine import Fields, result_json
 from netmend.report.mend.patch import size_words
 from netmend.report.mend.search import next_steps
@@ -51,29 +51,16 @@ def _best_words(outcome: Outcome, options: Options, best: Tried) -> tuple[str, s
 
 
 def _grid(outcome: Outcome) -> Grid:
-    columns = (
-        Column("method"),
-        Column("repaired", True),
-        Column("perplexity", True),
-        Column("share", True, 1),
-        Column("rate", True, 3),
-        Column("steps", True, 4),
-        Column("time", True, 2),
-    )
-    rows = tuple(_row(one, one.method == outcome.recommended) for one in outcome.tried)
-    note = "repaired, perplexity: on validation data | unseen data. * recommended."
-    return Grid(columns, rows, note=note)
-
-
-def _row(one: Tried, best: bool) -> tuple[str, ...]:
-    return (
-        f"{one.method} *" if best else one.method,
-        f"{share(one.repaired)} | {share(one.repaired_unseen)}",
-        f"{_signed(one.growth)} | {_signed(one.growth_unseen)}",
-        share(one.touched),
-        f"{one.rate:g}",
-        str(one.steps),
-        duration(one.seconds),
+    return Grid.of(
+        outcome.tried,
+        Column("method", lambda one: f"{one.method} *" if one.method == outcome.recommended else one.method),
+        Number("repaired", lambda one: f"{share(one.repaired)} | {share(one.repaired_unseen)}"),
+        Number("perplexity", lambda one: f"{_signed(one.growth)} | {_signed(one.growth_unseen)}"),
+        Number("share", lambda one: share(one.touched), spare=1),
+        Number("rate", lambda one: f"{one.rate:g}", spare=3),
+        Number("steps", lambda one: str(one.steps), spare=4),
+        Number("time", lambda one: duration(one.seconds), spare=2),
+        note="repaired, perplexity: on validation data | unseen data. * recommended.",
     )
 
 

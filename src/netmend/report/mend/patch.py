@@ -8,7 +8,7 @@ import shlex
 from netmend.mend.change_model import Changed, largest_changes
 from netmend.mend.fit import State
 from netmend.mend.patch import Patch
-from netmend.report.content import Column, Document, Grid, Remark, clean
+from netmend.report.content import Column, Document, Grid, Number, Remark, clean
 from netmend.report.machine import Fields, result_json
 from netmend.report.numbers import UNKNOWN, count, measure, plural, setting, shape, share
 
@@ -55,47 +55,30 @@ def size_words(patch: Patch) -> str:
 
 def _tensors(patch: Patch) -> Grid:
     pieces = sorted(patch.pieces, key=lambda piece: -piece.norm if math.isfinite(piece.norm) else -math.inf)
-    rows = tuple(
-        (
-            piece.name,
-            shape(piece.shape),
-            piece.dtype,
-            count(piece.touched),
-            share(piece.touched / piece.size) if piece.size else UNKNOWN,
-            measure(piece.norm),
-        )
-        for piece in pieces[:_MOST_TENSORS]
+    left = len(pieces[_MOST_TENSORS:])
+    return Grid.of(
+        pieces[:_MOST_TENSORS],
+        Column("tensor", lambda piece: piece.name),
+        Number("shape", lambda piece: shape(piece.shape), spare=2),
+        Column("type", lambda piece: piece.dtype, spare=3),
+        Number("changed", lambda piece: count(piece.touched)),
+        Number("share", lambda piece: share(piece.touched / piece.size) if piece.size else UNKNOWN, spare=1),
+        Number("length", lambda piece: measure(piece.norm)),
+        note=f"{plural(left, 'more tensor')}: --json lists all." if left else "",
     )
-    columns = (
-        Column("tensor"),
-        Column("shape", True, 2),
-        Column("type", spare=3),
-        Column("changed", True),
-        Column("share", True, 1),
-        Column("length", True),
-    )
-    left = len(pieces) - len(rows)
-    return Grid(columns, rows, note=f"{plural(left, 'more tensor')}: --json lists all." if left else "")
 
 
 def _changes(patch: Patch) -> Grid:
-    rows = tuple(
-        (
-            f"{one.name}[{', '.join(map(str, one.place))}]",
-            setting(one.old),
-            setting(one.new),
-            measure(one.new - one.old),
-        )
-        for one in largest_changes(patch, _MOST_CHANGES)
+    largest = largest_changes(patch, _MOST_CHANGES)
+    left = patch.touched - len(largest)
+    return Grid.of(
+        largest,
+        Column("largest changes", lambda one: f"{one.name}[{', '.join(map(str, one.place))}]"),
+        Number("before", lambda one: setting(one.old)),
+        Number("after", lambda one: setting(one.new)),
+        Number("change", lambda one: measure(one.new - one.old)),
+        note=f"{plural(left, 'smaller change')} not shown." if left else "",
     )
-    columns = (
-        Column("largest changes"),
-        Column("before", True),
-        Column("after", True),
-        Column("change", True),
-    )
-    left = patch.touched - len(rows)
-    return Grid(columns, rows, note=f"{plural(left, 'smaller change')} not shown." if left else "")
 
 
 _PIECE = Fields("name", "shape", "dtype", "touched", "norm")

@@ -10,7 +10,7 @@ from typing import Any
 from netmend.mend.gate import BREAKS, HOLDS, LOSES, REFUTED
 from netmend.mend.result import Counts, Mended, Tried
 from netmend.mend.tally import Tally
-from netmend.report.content import Column, Document, Grid, Remark, clean
+from netmend.report.content import Column, Document, Grid, Number, Remark, clean
 from netmend.report.machine import Fields
 from netmend.report.mend.patch import size_words
 from netmend.report.numbers import UNKNOWN, count, duration, percent, plural, share
@@ -82,17 +82,6 @@ def mend_remarks(result: Mended) -> Iterator[Remark]:
 
 def tried_grid(result: Mended) -> Grid:
     """A row for each method at its best rate."""
-    rows = tuple(_row(one, one is result.recommended) for one in result.tried)
-    columns = (
-        Column("method"),
-        Column("repaired", True),
-        Column("broken", True),
-        Column("learned", True, 4),
-        Column("values", True, 2),
-        Column("share", True, 1),
-        Column("rate", True, 5),
-        Column("time", True, 3),
-    )
     note = (
         "repaired, broken: on validation data | unseen data; learned: repaired among the training failures."
     )
@@ -100,20 +89,25 @@ def tried_grid(result: Mended) -> Grid:
         note += " * recommended."
     if any(one.part < 1 for one in result.tried):
         note += " < only part of the way to the new weights: the full change broke too much."
-    return Grid(columns, rows, note=note)
 
+    def both(one: Tried, name: str) -> str:
+        return f"{share(getattr(one.validation, name))} | {share(getattr(one.unseen, name))}"
 
-def _row(one: Tried, best: bool) -> tuple[str, ...]:
-    mark = ("*" if best else "") + ("<" if one.part < 1 else "")
-    return (
-        f"{one.method} {mark}".rstrip(),
-        f"{share(one.validation.repaired_share)} | {share(one.unseen.repaired_share)}",
-        f"{share(one.validation.broken_share)} | {share(one.unseen.broken_share)}",
-        share(one.seen.repaired_share),
-        count(one.touched),
-        share(one.patch.share),
-        UNKNOWN if one.rate is None else f"{one.rate:g}",
-        duration(one.seconds) + (" known" if one.known else ""),
+    def marked(one: Tried) -> str:
+        mark = ("*" if one is result.recommended else "") + ("<" if one.part < 1 else "")
+        return f"{one.method} {mark}".rstrip()
+
+    return Grid.of(
+        result.tried,
+        Column("method", marked),
+        Number("repaired", lambda one: both(one, "repaired_share")),
+        Number("broken", lambda one: both(one, "broken_share")),
+        Number("learned", lambda one: share(one.seen.repaired_share), spare=4),
+        Number("values", lambda one: count(one.touched), spare=2),
+        Number("share", lambda one: share(one.patch.share), spare=1),
+        Number("rate", lambda one: UNKNOWN if one.rate is None else f"{one.rate:g}", spare=5),
+        Number("time", lambda one: duration(one.seconds) + (" known" if one.known else ""), spare=3),
+        note=note,
     )
 
 

@@ -10,7 +10,7 @@ from netmend.mutate.outcomes import COUNTED, CRASHED, EQUIVALENT, TRIVIALLY_KILL
 from netmend.mutate.result import SOURCE, WEIGHT_LEVEL, Mutant, MutationResult, SetScore
 from netmend.mutate.session import ESTIMATED, INTERRUPTED
 from netmend.mutate.test_sets import TRAINING
-from netmend.report.content import Column, Document, Grid, Remark, clean
+from netmend.report.content import Column, Document, Grid, Number, Remark, clean
 from netmend.report.machine import Fields
 from netmend.report.numbers import UNKNOWN, alike, duration, mean_words, plural, setting
 
@@ -105,57 +105,65 @@ def estimate_words(result: MutationResult) -> str:
 
 def sets_grid(result: MutationResult) -> Grid:
     """One row for each test set."""
-    name = measure_words(result)
-    columns = (
-        Column("test set"),
-        Column("score", numeric=True, hint="mutation score: mean over operators"),
-        Column("killed", numeric=True, hint="of the faults that the training data detects"),
-        Column("sensitivity", numeric=True, hint="how much of the whole set's score this part misses"),
-        Column("weights", numeric=True, spare=1, hint="mutation score over mutants of the trained weights"),
-        Column("inputs", numeric=True, spare=2),
-        Column(name, numeric=True, spare=3, hint="of the originals"),
-        Column("what it is", spare=4),
-    )
-    rows = tuple(_set_row(each) for each in result.sets)
-    return Grid(columns, rows, "Test sets")
-
-
-def _set_row(each: SetScore) -> tuple[str, ...]:
-    return (
-        clean(each.name),
-        score_words(each.source.score),
-        f"{each.source.killed} of {each.source.killable}",
-        "" if not each.part_of else score_words(each.sensitivity),
-        "" if each.weights is None else score_words(each.weights.score),
-        str(each.inputs),
-        mean_words(each.originals),
-        clean(each.words),
+    return Grid.of(
+        result.sets,
+        Column("test set", lambda each: clean(each.name)),
+        Number(
+            "score", lambda each: score_words(each.source.score), hint="mutation score: mean over operators"
+        ),
+        Number(
+            "killed",
+            lambda each: f"{each.source.killed} of {each.source.killable}",
+            hint="of the faults that the training data detects",
+        ),
+        Number(
+            "sensitivity",
+            lambda each: score_words(each.sensitivity) if each.part_of else "",
+            hint="how much of the whole set's score this part misses",
+        ),
+        Number(
+            "weights",
+            lambda each: "" if each.weights is None else score_words(each.weights.score),
+            spare=1,
+            hint="mutation score over mutants of the trained weights",
+        ),
+        Number("inputs", lambda each: str(each.inputs), spare=2),
+        Number(
+            measure_words(result), lambda each: mean_words(each.originals), spare=3, hint="of the originals"
+        ),
+        Column("what it is", lambda each: clean(each.words), spare=4),
+        caption="Test sets",
     )
 
 
 def operators_grid(result: MutationResult, level: str) -> Grid:
     """One row for each operator."""
-    columns = [Column("operator"), Column("what it does", spare=1), Column("mutants", numeric=True, spare=2)]
-    columns += [Column(clean(each.name), numeric=True, hint="mutation score") for each in result.sets]
-    columns += [Column("mildest detected", spare=3), Column("left out", spare=4)]
-    rows = []
-    codes = dict.fromkeys(mutant.operator for mutant in result.mutants if mutant.level == level)
-    for code in codes:
-        own = [mutant for mutant in result.mutants if mutant.operator == code and mutant.level == level]
-        scores = [each.source if level == SOURCE else each.weights for each in result.sets]
-        rows.append(
-            (
-                code,
-                operator_words(code),
-                str(len(own)),
-                *(UNKNOWN if score is None else score_words(score.operators.get(code)) for score in scores),
-                _mildest(result, code) if level == SOURCE else "",
-                _left_out(own),
-            )
+    own: dict[str, list[Mutant]] = {}
+    for mutant in result.mutants:
+        if mutant.level == level:
+            own.setdefault(mutant.operator, []).append(mutant)
+    in_source = level == SOURCE
+
+    def score_in(each: SetScore) -> Column:
+        scores = each.source if in_source else each.weights
+        return Number(
+            clean(each.name),
+            lambda code: UNKNOWN if scores is None else score_words(scores.operators.get(code)),
+            hint="mutation score",
         )
-    caption = "Operators" if level == SOURCE else "Operators on trained weights"
+
     note = "A score of 1 means: the set detects every fault that the training data detects, down to the same strength."
-    return Grid(tuple(columns), tuple(rows), caption, note if level == SOURCE else "")
+    return Grid.of(
+        own,
+        Column("operator"),
+        Column("what it does", operator_words, spare=1),
+        Number("mutants", lambda code: str(len(own[code])), spare=2),
+        *map(score_in, result.sets),
+        Column("mildest detected", lambda code: _mildest(result, code) if in_source else "", spare=3),
+        Column("left out", lambda code: _left_out(own[code]), spare=4),
+        caption="Operators" if in_source else "Operators on trained weights",
+        note=note if in_source else "",
+    )
 
 
 def _left_out(own: list[Mutant]) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from netmend.mutate.outcomes import COUNTED
 from netmend.mutate.result import SOURCE, WEIGHT_LEVEL, Mutant, MutationResult
 from netmend.mutate.test_sets import TRAINING
-from netmend.report.content import Column, DiffLine, Figure, Grid, clean
+from netmend.mutate.verdicts import Verdict
+from netmend.report.content import Column, DiffLine, Figure, Grid, Number, clean
 from netmend.report.mutate.document import (
     addition_remarks,
     end_remarks,
@@ -92,39 +93,31 @@ def _survivors(result: MutationResult) -> list[_Survivor]:
 
 
 def _mutants(result: MutationResult, level: str) -> Grid:
-    tests = (TRAINING, *(each.name for each in result.sets))
-    columns = (
-        Column("operator"),
-        Column("mutant"),
-        Column("place"),
-        Column("runs", numeric=True),
-        *(Column(test, hint="d: how many standard deviations worse") for test in tests),
-        Column("standing"),
+    def verdict_in(test: str) -> Column:
+        hint = "d: how many standard deviations worse"
+        return Column(test, lambda mutant: _verdict_words(mutant.verdicts.get(test)), hint=hint)
+
+    return Grid.of(
+        (mutant for mutant in result.mutants if mutant.level == level),
+        Column("operator", lambda mutant: mutant.operator),
+        Column("mutant", lambda mutant: alike(clean(mutant.title))),
+        Column("place", lambda mutant: clean(mutant.place)),
+        Number("runs", lambda mutant: str(mutant.runs)),
+        *map(verdict_in, (TRAINING, *(each.name for each in result.sets))),
+        Column(
+            "standing",
+            lambda mutant: mutant.standing + (f": {clean(mutant.note)[:120]}" if mutant.note else ""),
+        ),
     )
-    own = [mutant for mutant in result.mutants if mutant.level == level]
-    return Grid(columns, tuple(_mutant_row(mutant, tests) for mutant in own))
 
 
-def _mutant_row(mutant: Mutant, tests: tuple[str, ...]) -> tuple[str, ...]:
-    """Verdict and effect on every set."""
-    cells = []
-    for test in tests:
-        verdict = mutant.verdicts.get(test)
-        if verdict is None:
-            cells.append(UNKNOWN)
-        else:
-            said = "killed" if verdict.killed else "survives"
-            sure = "" if verdict.is_clear else ", not clearly"
-            cells.append(f"{said}{sure} (d {measure(verdict.effect_size)})")
-    note = f": {clean(mutant.note)[:120]}" if mutant.note else ""
-    return (
-        mutant.operator,
-        alike(clean(mutant.title)),
-        clean(mutant.place),
-        str(mutant.runs),
-        *cells,
-        mutant.standing + note,
-    )
+def _verdict_words(verdict: Verdict | None) -> str:
+    """Verdict and effect on a set."""
+    if verdict is None:
+        return UNKNOWN
+    said = "killed" if verdict.killed else "survives"
+    sure = "" if verdict.is_clear else ", not clearly"
+    return f"{said}{sure} (d {measure(verdict.effect_size)})"
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from netmend.neutral.neutrality import (
     Neutrality,
     Node,
 )
-from netmend.report.content import Column, Document, Grid, Remark, clean
+from netmend.report.content import Column, Document, Grid, Number, Remark, clean
 from netmend.report.machine import Fields
 from netmend.report.numbers import duration, mean_words, measure, plural, setting
 from netmend.report.patches import change_data
@@ -157,30 +157,31 @@ _SHORT = {
 
 def alternatives_grid(analysis: Neutrality, most: int | None = None) -> Grid:
     """One row for each set of changes, with its best configuration."""
-    shown = analysis.alternatives[:most]
-    rows = []
-    for one in shown:
-        node = analysis.node(one.nodes[0])
-        rows.append(
-            (
-                str(node.id),
-                changes_words(node),
-                mean_words(node.values),
-                str(node.lines),
-                setting(float(f"{node.cost:.2g}")),
-                standing_words(one),
-            )
-        )
+    shown = [(one, analysis.node(one.nodes[0])) for one in analysis.alternatives[:most]]
     left = len(analysis.alternatives) - len(shown)
-    columns = (
-        Column("no.", numeric=True, hint="number of the configuration"),
-        Column("what changes"),
-        Column(metric_name(analysis), numeric=True, hint="mean and standard deviation over the seeds"),
-        Column("lines", numeric=True, hint="lines of source that differ from the original program"),
-        Column("cost", numeric=True, spare=1, hint="of one training, in trainings of the original program"),
-        Column("set"),
+    return Grid.of(
+        shown,
+        Number("no.", lambda pair: str(pair[1].id), hint="number of the configuration"),
+        Column("what changes", lambda pair: changes_words(pair[1])),
+        Number(
+            metric_name(analysis),
+            lambda pair: mean_words(pair[1].values),
+            hint="mean and standard deviation over the seeds",
+        ),
+        Number(
+            "lines",
+            lambda pair: str(pair[1].lines),
+            hint="lines of source that differ from the original program",
+        ),
+        Number(
+            "cost",
+            lambda pair: setting(float(f"{pair[1].cost:.2g}")),
+            spare=1,
+            hint="of one training, in trainings of the original program",
+        ),
+        Column("set", lambda pair: standing_words(pair[0])),
+        note=f"and {plural(left, 'larger set')}" if left else "",
     )
-    return Grid(columns, tuple(rows), note=f"and {plural(left, 'larger set')}" if left else "")
 
 
 def standing_words(one: Alternative) -> str:

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from netmend.neutral.alternatives import error_of
 from netmend.neutral.neutrality import Neutrality, Node
 from netmend.report.axes import Axis, tick_label
-from netmend.report.content import Column, DiffLine, Figure, Grid, Remark, clean
+from netmend.report.content import Column, DiffLine, Figure, Grid, Number, Remark, clean
 from netmend.report.neutral.document import (
     changes_words,
     end_remarks,
@@ -109,21 +109,19 @@ def _shown_ways(analysis: Neutrality) -> Iterator[_Way]:
 
 def _tried(analysis: Neutrality) -> Grid:
     """All configurations in the order of the tree."""
-    rows = [_row(depth, node) for depth, node in tree_rows(analysis, {node.id for node in analysis.nodes})]
-    columns = (
-        Column("no.", numeric=True),
-        Column("change", hint="of the configuration above it that is set one step to the left"),
-        Column(metric_name(analysis), numeric=True),
-        Column("seeds", numeric=True),
-        Column("lines", numeric=True),
-        Column("outcome"),
+    return Grid.of(
+        tree_rows(analysis, {node.id for node in analysis.nodes}),
+        Number("no.", lambda row: str(row[1].id)),
+        Column(
+            "change",
+            lambda row: "\u2003" * row[0] + step_words(row[1]),
+            hint="of the configuration above it that is set one step to the left",
+        ),
+        Number(metric_name(analysis), lambda row: value_words(row[1])),
+        Number("seeds", lambda row: str(len(row[1].values))),
+        Number("lines", lambda row: str(row[1].lines)),
+        Column("outcome", lambda row: fate_words(row[1])),
     )
-    return Grid(columns, tuple(rows))
-
-
-def _row(depth: int, node: Node) -> tuple[str, ...]:
-    words = "\u2003" * depth + step_words(node)
-    return str(node.id), words, value_words(node), str(len(node.values)), str(node.lines), fate_words(node)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from netmend.repair.result import Result
 from netmend.repair.search import Attempt
-from netmend.report.content import Column, Document, Grid, Remark, clean
+from netmend.report.content import Column, Document, Grid, Number, Remark, clean
 from netmend.report.machine import Fields, result_json
 from netmend.report.numbers import measure, setting, share, sure
 from netmend.report.patches import change_data, version_lines
@@ -92,7 +92,7 @@ def tried_grid(result: Result, most: int | None = None, causes: bool = False) ->
     """At most so many changes; `causes` adds what each was meant to mend."""
     ordered = sorted(result.attempts, key=lambda item: 0.0 if item.accepted else _badness(result, item))
     shown = ordered[:most]
-    columns = (Column("tried"), Column("result"), Column("trainings", numeric=True))
+    columns = (Column("tried"), Column("result"), Number("trainings"))
     rows = [(AS_IS, _baseline_words(result), "1")]
     rows += [(clean(item.change.title), result_words(result, item), _cost(item.cost)) for item in shown]
     again = result.trainings - 1 - sum(item.cost for item in ordered if math.isfinite(item.cost))

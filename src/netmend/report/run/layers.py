@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from html import escape
 
@@ -11,7 +11,7 @@ import numpy as np
 from markupsafe import Markup
 
 from netmend.report.axes import Axis, tick_label
-from netmend.report.content import Column, Grid, clean, place
+from netmend.report.content import Column, Grid, Number, clean, place
 from netmend.report.numbers import UNKNOWN, count, measure, shape, share
 from netmend.vocabulary import FunctionFact, ModuleFact, ParameterFact, Site, Table, Trace
 from netmend.vocabulary.table import FloatArray, IntArray
@@ -59,37 +59,55 @@ def latest(trace: Trace, kind: str, component: str, column: str) -> float | None
 
 def layers_grid(trace: Trace) -> Grid:
     """One row per layer with its latest statistics."""
-    columns = (
-        Column("layer"),
-        Column("kind", spare=2),
-        Column("output", spare=6, hint="shape of the output in the first forward pass"),
-        Column("parameters", numeric=True, spare=4),
-        Column("made at", spare=3),
-        Column("act. rms", numeric=True, hint="root mean square of the output"),
-        Column("zero", numeric=True, spare=5, hint="share of output values that are exactly zero"),
-        Column("silent", numeric=True, spare=1, hint="share of units that are zero for every sample"),
-        Column("grad. rms", numeric=True, hint="root mean square of the gradient of its largest parameter"),
-        Column("update", numeric=True, hint="size of the last update relative to the weights: ‖ΔW‖/‖W‖"),
-        Column("remark", spare=7),
+
+    def last(kind: str, column: str, words: Callable[[float | None], str] = measure) -> Callable[..., str]:
+        """Gradients and updates are those of the largest parameter."""
+        if kind == "activation":
+            return lambda row: words(latest(trace, kind, row.name, column))
+        return lambda row: words(latest(trace, kind, row.main_parameter, column)) if row.parameters else ""
+
+    return Grid.of(
+        layer_rows(trace),
+        Column("layer", lambda row: clean(row.name)),
+        Column("kind", lambda row: clean(row.kind), spare=2),
+        Column(
+            "output",
+            lambda row: UNKNOWN if row.output is None else shape(row.output),
+            spare=6,
+            hint="shape of the output in the first forward pass",
+        ),
+        Number(
+            "parameters",
+            lambda row: count(sum(map(_size, row.parameters))) if row.parameters else "",
+            spare=4,
+        ),
+        Column("made at", lambda row: place(row.created, trace.run), spare=3),
+        Number("act. rms", last("activation", "rms"), hint="root mean square of the output"),
+        Number(
+            "zero",
+            last("activation", "zero_share", share),
+            spare=5,
+            hint="share of output values that are exactly zero",
+        ),
+        Number(
+            "silent",
+            last("activation", "silent_share", share),
+            spare=1,
+            hint="share of units that are zero for every sample",
+        ),
+        Number(
+            "grad. rms",
+            last("gradient", "rms"),
+            hint="root mean square of the gradient of its largest parameter",
+        ),
+        Number(
+            "update",
+            last("update", "ratio"),
+            hint="size of the last update relative to the weights: ‖ΔW‖/‖W‖",
+        ),
+        Column("remark", lambda row: row.remark, spare=7),
+        note="Statistics are from the last step at which they were recorded.",
     )
-    rows = []
-    for row in layer_rows(trace):
-        rows.append(
-            (
-                clean(row.name),
-                clean(row.kind),
-                UNKNOWN if row.output is None else shape(row.output),
-                count(sum(map(_size, row.parameters))) if row.parameters else "",
-                place(row.created, trace.run),
-                measure(latest(trace, "activation", row.name, "rms")),
-                share(latest(trace, "activation", row.name, "zero_share")),
-                share(latest(trace, "activation", row.name, "silent_share")),
-                measure(latest(trace, "gradient", row.main_parameter, "rms")) if row.parameters else "",
-                measure(latest(trace, "update", row.main_parameter, "ratio")) if row.parameters else "",
-                row.remark,
-            )
-        )
-    return Grid(columns, tuple(rows), note="Statistics are from the last step at which they were recorded.")
 
 
 def _size(parameter: ParameterFact) -> int:

@@ -7,57 +7,53 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from netmend.report.content import Column, Grid, Remark, Section, clean, place
+from netmend.report.content import Column, Grid, Number, Remark, Section, clean, place
 from netmend.report.numbers import UNKNOWN, count, measure, plural, setting, shape, share
 from netmend.report.run.wording import objective_words, settings_words
-from netmend.vocabulary import BatchPrint, FunctionFact, OperandFact, SchedulerFact, TargetFact, Trace
+from netmend.vocabulary import (
+    BatchPrint,
+    FunctionFact,
+    GroupFact,
+    OperandFact,
+    SchedulerFact,
+    TargetFact,
+    Trace,
+)
 
 _MOST_CLASSES = 12  # classes told one by one
 
 
 def optimizer_section(trace: Trace) -> Section:
     """Every parameter group with its settings, and the schedules that change them."""
-    groups = []
-    for optimizer in trace.optimizers:
-        for index, group in enumerate(optimizer.groups):
-            name = optimizer.name if len(optimizer.groups) == 1 else f"{optimizer.name}[{index}]"
-            unknown = f" + {group.unknown_parameters} unknown" if group.unknown_parameters else ""
-            groups.append(
-                (
-                    clean(name),
-                    clean(optimizer.kind),
-                    setting(group.settings.get("lr", UNKNOWN)),
-                    settings_words(_set(group.settings), skip=("lr",)),
-                    f"{count(len(group.parameters))}{unknown}",
-                    place(optimizer.created, trace.run),
-                )
-            )
-    columns = (
-        Column("optimiser"),
-        Column("kind"),
-        Column("rate", numeric=True, hint="when first seen"),
-        Column("settings", spare=2),
-        Column("tensors", numeric=True, spare=3, hint="parameter tensors in the group"),
-        Column("made at", spare=1),
-    )
-    schedules = tuple(
+    groups = Grid.of(
         (
-            clean(schedule.name),
-            clean(schedule.kind),
-            clean(schedule.optimizer),
-            settings_words(schedule.settings),
-            place(schedule.created, trace.run),
-        )
-        for schedule in trace.all(SchedulerFact)
+            (optimizer, index, group)
+            for optimizer in trace.optimizers
+            for index, group in enumerate(optimizer.groups)
+        ),
+        Column(
+            "optimiser", lambda row: clean(row[0].name + (f"[{row[1]}]" if len(row[0].groups) > 1 else ""))
+        ),
+        Column("kind", lambda row: clean(row[0].kind)),
+        Number("rate", lambda row: setting(row[2].settings.get("lr", UNKNOWN)), hint="when first seen"),
+        Column("settings", lambda row: settings_words(_set(row[2].settings), skip=("lr",)), spare=2),
+        Number("tensors", lambda row: _tensors(row[2]), spare=3, hint="parameter tensors in the group"),
+        Column("made at", lambda row: place(row[0].created, trace.run), spare=1),
     )
-    schedule_columns = (
-        Column("schedule"),
-        Column("kind"),
-        Column("optimiser", spare=1),
-        Column("settings", spare=2),
-        Column("made at"),
+    schedules = Grid.of(
+        trace.all(SchedulerFact),
+        Column("schedule", lambda schedule: clean(schedule.name)),
+        Column("kind", lambda schedule: clean(schedule.kind)),
+        Column("optimiser", lambda schedule: clean(schedule.optimizer), spare=1),
+        Column("settings", lambda schedule: settings_words(schedule.settings), spare=2),
+        Column("made at", lambda schedule: place(schedule.created, trace.run)),
     )
-    return Section("Optimisers", (Grid(columns, tuple(groups)), Grid(schedule_columns, schedules)))
+    return Section("Optimisers", (groups, schedules))
+
+
+def _tensors(group: GroupFact) -> str:
+    unknown = f" + {group.unknown_parameters} unknown" if group.unknown_parameters else ""
+    return f"{count(len(group.parameters))}{unknown}"
 
 
 def _set(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,13 +64,13 @@ def _set(settings: Mapping[str, Any]) -> dict[str, Any]:
 def loss_section(trace: Trace) -> Section:
     """Every objective with what it was given on its first batch."""
     columns = (
-        Column("operand"),
-        Column("shape"),
-        Column("type"),
-        Column("range", numeric=True),
-        Column("mean", numeric=True, spare=1),
-        Column("std", numeric=True, spare=2),
-        Column("remark", spare=3),
+        Column("operand", lambda operand: operand.role),
+        Column("shape", lambda operand: shape(operand.shape)),
+        Column("type", lambda operand: clean(operand.dtype.removeprefix("torch."))),
+        Number("range", _range),
+        Number("mean", lambda operand: measure(operand.mean), spare=1),
+        Number("std", lambda operand: measure(operand.std), spare=2),
+        Column("remark", _operand_remark, spare=3),
     )
     grids: list[Grid] = []
     remarks: list[Remark] = []
@@ -84,16 +80,21 @@ def loss_section(trace: Trace) -> Section:
         settings = settings_words(loss.settings, skip=("terms",))
         called = place(loss.called or loss.backward or loss.created, trace.run)
         caption = ", ".join(part for part in (caption, settings, called) if part)
-        rows = tuple(_operand_row(operand) for operand in loss.operands)
-        if not rows:
+        if not loss.operands:
             remarks.append(Remark("objective", clean(f"{caption}; what went into it was not recorded")))
             continue
         note = f"made of: {' ← '.join(loss.operations[:12])}" if loss.operations else ""
-        grids.append(Grid(columns, rows, clean(caption), clean(note)))
+        grids.append(Grid.of(loss.operands, *columns, caption=clean(caption), note=clean(note)))
     return Section("Losses", tuple(grids), tuple(remarks))
 
 
-def _operand_row(operand: OperandFact) -> tuple[str, ...]:
+def _range(operand: OperandFact) -> str:
+    low, high = operand.minimum, operand.maximum
+    written = setting if operand.integral else measure
+    return UNKNOWN if low is None or high is None else f"{written(low)} … {written(high)}"
+
+
+def _operand_remark(operand: OperandFact) -> str:
     remarks = []
     if operand.rows_sum_to_one:
         remarks.append("rows sum to 1")
@@ -105,48 +106,27 @@ def _operand_row(operand: OperandFact) -> tuple[str, ...]:
         remarks.append("carries gradient")
     if operand.role == "prediction" and not operand.requires_grad:
         remarks.append("carries no gradient")
-    low, high = operand.minimum, operand.maximum
-    written = setting if operand.integral else measure
-    span = UNKNOWN if low is None or high is None else f"{written(low)} … {written(high)}"
-    return (
-        operand.role,
-        shape(operand.shape),
-        clean(operand.dtype.removeprefix("torch.")),
-        span,
-        measure(operand.mean),
-        measure(operand.std),
-        ", ".join(remarks),
-    )
+    return ", ".join(remarks)
 
 
 def data_section(trace: Trace) -> Section:
     """Data loaders, what the first batches hold, and how the targets are distributed."""
-    columns = (
-        Column("phase"),
-        Column("data set"),
-        Column("samples", numeric=True),
-        Column("batch", numeric=True),
-        Column("shuffled"),
-        Column("sampler", spare=2),
-        Column("workers", numeric=True, spare=3),
-        Column("made at", spare=1),
-        Column("times", numeric=True, spare=3, hint="how many loaders like this were made"),
+    loaders = Grid.of(
+        trace.loaders,
+        Column("phase", lambda loader: loader.phase),
+        Column("data set", lambda loader: clean(loader.dataset)),
+        Number("samples", lambda loader: count(loader.samples)),
+        Number("batch", lambda loader: count(loader.batch_size)),
+        Column("shuffled", lambda loader: {True: "yes", False: "no", None: UNKNOWN}[loader.shuffle]),
+        Column("sampler", lambda loader: clean(loader.sampler), spare=2),
+        Number("workers", lambda loader: count(loader.workers), spare=3),
+        Column("made at", lambda loader: place(loader.created, trace.run), spare=1),
     )
-    rows = Counter(
-        (
-            loader.phase,
-            clean(loader.dataset),
-            count(loader.samples),
-            count(loader.batch_size),
-            {True: "yes", False: "no", None: UNKNOWN}[loader.shuffle],
-            clean(loader.sampler),
-            count(loader.workers),
-            place(loader.created, trace.run),
-        )
-        for loader in trace.loaders
-    )
-    told = tuple((*row, f"{count(times)}×" if times > 1 else "") for row, times in rows.items())
-    return Section("Data", (Grid(columns, told),), (*batch_remarks(trace), *_target_remarks(trace)))
+    alike = Counter(loaders.rows)
+    times = Number("times", spare=3, hint="how many loaders like this were made")
+    rows = tuple((*row, f"{count(times)}×" if times > 1 else "") for row, times in alike.items())
+    remarks = (*batch_remarks(trace), *_target_remarks(trace))
+    return Section("Data", (Grid((*loaders.columns, times), rows),), remarks)
 
 
 def _target_remarks(trace: Trace) -> Iterator[Remark]:
@@ -167,25 +147,15 @@ def _target_remarks(trace: Trace) -> Iterator[Remark]:
 
 def operation_section(trace: Trace) -> Section:
     """Functional calls other than activations, which stand among the layers."""
-    columns = (
-        Column("operation"),
-        Column("kind"),
-        Column("after", spare=2),
-        Column("settings", spare=3),
-        Column("at"),
+    operations = Grid.of(
+        (fact for fact in trace.all(FunctionFact) if fact.kind != "activation"),
+        Column("operation", lambda fact: clean(fact.function)),
+        Column("kind", lambda fact: fact.kind),
+        Column("after", lambda fact: clean(fact.after), spare=2),
+        Column("settings", lambda fact: settings_words(fact.settings), spare=3),
+        Column("at", lambda fact: place(fact.site, trace.run)),
     )
-    rows = tuple(
-        (
-            clean(fact.function),
-            fact.kind,
-            clean(fact.after),
-            settings_words(fact.settings),
-            place(fact.site, trace.run),
-        )
-        for fact in trace.all(FunctionFact)
-        if fact.kind != "activation"
-    )
-    return Section("Other operations", (Grid(columns, rows),))
+    return Section("Other operations", (operations,))
 
 
 def environment_section(trace: Trace) -> Section:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
-from netmend.report.content import Column, Grid, clean, first_line
+from netmend.report.content import Column, Grid, Number, clean, first_line
 from netmend.report.numbers import UNKNOWN, count, duration, measure, moment, plural, share
 from netmend.report.terminal import GridTable, fitting
 from netmend.store import RunInfo
@@ -19,13 +19,13 @@ _COLUMNS = (
     Column("run", least=0),
     Column("script", least=14),
     Column("verdict", least=32),
-    Column("loss", numeric=True, spare=1),
-    Column("metric", numeric=True, spare=2),
-    Column("steps", numeric=True, spare=4),
+    Number("loss", spare=1),
+    Number("metric", spare=2),
+    Number("steps", spare=4),
     Column("status", spare=3),
     Column("first fault", spare=5),
-    Column("time", numeric=True, spare=6),
-    Column("overhead", numeric=True, spare=8),
+    Number("time", spare=6),
+    Number("overhead", spare=8),
     Column("started", spare=7),
 )
 _ESSENTIAL = 2  # columns with a higher spare go before the ends of the ids do

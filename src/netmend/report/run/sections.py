@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from markupsafe import Markup
 
-from netmend.report.content import Column, Grid, Remark, Section, clean, place
+from netmend.report.content import Column, Grid, Number, Remark, Section, clean, place
 from netmend.report.numbers import UNKNOWN, count, duration, measure, moment, percent, plural, share
 from netmend.report.run.layers import layers_grid
 from netmend.report.run.overview import overhead_words
@@ -103,16 +103,30 @@ _MOST_SPANS = 4
 
 def protocol_section(trace: Trace) -> Section:
     """What the loop calls between two optimiser steps, the most frequent order first."""
+
+    def where(call: Call) -> str:
+        return place(call.site, trace.run) or UNKNOWN
+
+    def times(call: Call, most: int) -> str:
+        told = count(call.times) if call.times == most else f"{count(call.times)}–{count(most)}"
+        return f"{told}×" if most > 1 else ""
+
     columns = (
-        Column("line"),
-        Column("call"),
-        Column("of", spare=1),
-        Column("detail", spare=2),
-        Column("times", numeric=True, spare=3),
+        Column("line", lambda pair: where(pair[0])),
+        Column("call", lambda pair: clean(pair[0].what)),
+        # a loss is called after its place
+        Column("of", lambda pair: clean(pair[0].component).removesuffix(f"@{where(pair[0])}"), spare=1),
+        Column("detail", lambda pair: clean(pair[0].detail), spare=2),
+        Number("times", lambda pair: times(*pair), spare=3),
     )
     shown = shown_orders(trace)
     grids = [
-        Grid(columns, tuple(_call_rows(order, trace)), _pattern_caption(order.pattern)) for order in shown
+        Grid.of(
+            zip(order.pattern.calls, order.most, strict=True),
+            *columns,
+            caption=_pattern_caption(order.pattern),
+        )
+        for order in shown
     ]
     rest = orders(trace)[len(shown) :]
     remarks: tuple[Remark, ...] = ()
@@ -131,82 +145,59 @@ def _pattern_caption(pattern: Pattern) -> str:
     return f"{plural(pattern.steps, 'step')} ({told})"
 
 
-def _call_rows(order: Order, trace: Trace) -> Iterator[tuple[str, ...]]:
-    for call, most in zip(order.pattern.calls, order.most, strict=True):
-        where = place(call.site, trace.run) or UNKNOWN
-        times = count(call.times) if call.times == most else f"{count(call.times)}–{count(most)}"
-        yield (
-            where,
-            clean(call.what),
-            clean(call.component).removesuffix(f"@{where}"),  # a loss is called after its place
-            clean(call.detail),
-            f"{times}×" if most > 1 else "",
-        )
-
-
 def evaluation_section(trace: Trace) -> Section:
     """One row per evaluation pass, with the mode it ran in."""
-    columns = (
-        Column("step", numeric=True),
-        Column("loss", numeric=True),
-        Column("metric", numeric=True),
-        Column("samples", numeric=True, spare=1),
-        Column("batches", numeric=True, spare=3),
-        Column("mode", spare=2),
-    )
-    grids = []
-    for table in trace.tables_of("evaluation"):
-        rows = [_evaluation_row(trace, table, index) for index in range(len(table))]
-        hidden = max(0, len(rows) - _MOST_EVALUATIONS)
-        note = f"{plural(hidden, 'earlier pass', 'earlier passes')} not shown" if hidden else ""
-        shown = tuple(rows[hidden:])
-        named = (*columns[:2], Column(metric_name(trace, table.component), numeric=True), *columns[3:])
-        grids.append(Grid(named, shown, clean(table.component), note).filled(besides=UNKNOWN))
-    return Section("Evaluation", tuple(grids))
+    tables = trace.tables_of("evaluation")
+    return Section("Evaluation", tuple(_evaluation_grid(trace, table) for table in tables))
 
 
-def _evaluation_row(trace: Trace, table: Table, index: int) -> tuple[str, ...]:
-    def value(column: str) -> float | None:
-        found = float(table.column(column)[index])
+def _evaluation_grid(trace: Trace, table: Table) -> Grid:
+    hidden = max(0, len(table) - _MOST_EVALUATIONS)
+    metric = metric_name(trace, table.component)
+    names = ("loss", "metric", "samples", "batches", "training_mode", "grad_enabled")
+    values = {name: table.column(name) for name in names}
+
+    def value(name: str, index: int) -> float | None:
+        found = float(values[name][index])
         return None if np.isnan(found) else found
 
-    def whole(column: str) -> str:
-        found = value(column)
+    def whole(found: float | None) -> str:
         return UNKNOWN if found is None else count(int(found))
 
-    metric = value("metric")
-    accuracy = metric_name(trace, table.component) == "accuracy"
-    training, grad = value("training_mode"), value("grad_enabled")
-    modes = (
-        "" if training is None else "train mode" if training else "eval mode",
-        "" if grad is None else "grad on" if grad else "grad off",
-    )
-    return (
-        count(int(table.steps[index])),
-        measure(value("loss")),
-        share(metric) if accuracy else measure(metric),
-        whole("samples") if value("samples") else UNKNOWN,
-        whole("batches"),
-        ", ".join(mode for mode in modes if mode),
-    )
+    def mode(index: int) -> str:
+        training, grad = value("training_mode", index), value("grad_enabled", index)
+        told = (
+            "" if training is None else "train mode" if training else "eval mode",
+            "" if grad is None else "grad on" if grad else "grad off",
+        )
+        return ", ".join(filter(None, told))
+
+    return Grid.of(
+        range(hidden, len(table)),
+        Number("step", lambda index: count(int(table.steps[index]))),
+        Number("loss", lambda index: measure(value("loss", index))),
+        Number(metric, lambda index: (share if metric == "accuracy" else measure)(value("metric", index))),
+        Number("samples", lambda index: whole(value("samples", index) or None), spare=1),
+        Number("batches", lambda index: whole(value("batches", index)), spare=3),
+        Column("mode", mode, spare=2),
+        caption=clean(table.component),
+        note=f"{plural(hidden, 'earlier pass', 'earlier passes')} not shown" if hidden else "",
+    ).filled(besides=UNKNOWN)
 
 
 def event_section(trace: Trace) -> Section:
     """What happened once and must not be forgotten."""
-    columns = (Column("step", numeric=True), Column("kind"), Column("what happened"), Column("at", spare=1))
     events = sorted(trace.events, key=lambda event: event.step)
-    rows = tuple(
-        (
-            count(event.step),
-            clean(event.kind),
-            clean(event.message),
-            place(event.site, trace.run) or clean(event.component),
-        )
-        for event in events[:_MOST_EVENTS]
+    hidden = len(events[_MOST_EVENTS:])
+    grid = Grid.of(
+        events[:_MOST_EVENTS],
+        Number("step", lambda event: count(event.step)),
+        Column("kind", lambda event: clean(event.kind)),
+        Column("what happened", lambda event: clean(event.message)),
+        Column("at", lambda event: place(event.site, trace.run) or clean(event.component), spare=1),
+        note=f"{plural(hidden, 'later event')} not shown" if hidden else "",
     )
-    hidden = len(events) - len(rows)
-    note = f"{plural(hidden, 'later event')} not shown" if hidden else ""
-    return Section("Events", (Grid(columns, rows, note=note),))
+    return Section("Events", (grid,))
 
 
 def cost_section(trace: Trace) -> Section:
