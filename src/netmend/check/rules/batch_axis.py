@@ -115,7 +115,7 @@ def _has_one_sample(op: Op) -> bool:
     for value in (op.input, *op.inputs[1:]):
         before = operation(resolved(value)) if value is not None else None
         if before is not None and before.name in ("view", "reshape"):
-            wanted = sizes_given(before)
+            wanted = sizes_given(before.value)
             if wanted is None or any(whole_number(size) == 1 for size in wanted):
                 return True
         if before is not None and before.name in ("unsqueeze", "expand", "pack_padded_sequence"):

@@ -12,12 +12,11 @@ from netmend.program.engine.values import Call, Operation, Value
 from netmend.program.meaning.gradient_cuts import is_computed
 from netmend.program.meaning.gradient_flow import lost
 from netmend.program.meaning.heads import loss_uses
-from netmend.program.meaning.loss_shapes import LossShapes
 from netmend.program.meaning.losses import ELEMENTWISE
 from netmend.program.meaning.models import is_module
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.roles import MODEL, role
-from netmend.program.meaning.spread import column_and_row, is_spread
+from netmend.program.meaning.shapes import column_and_row, is_spread, shapes
 from netmend.program.meaning.training import backward_calls
 from netmend.program.meaning.uses import arithmetic
 from netmend.vocabulary.finding import Finding
@@ -91,19 +90,18 @@ class ColumnAgainstRow(StaticRule, code="S216", cause="TSR-SQUEEZE"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        shapes: LossShapes | None = None
         for use in loss_uses(program):
             if use.kind in ELEMENTWISE and use.prediction is not None:
-                shapes = shapes or LossShapes(program)
-                pair = column_and_row(shapes.of(use.prediction), shapes.of(use.target))
+                pair = column_and_row(
+                    shapes(program).sizes(use.prediction), shapes(program).sizes(use.target)
+                )
                 if pair is not None and is_computed(use.prediction):
                     yield self.finding(program, use.node, self.message.format(*pair))
         for event in backward_calls(program):
             for loss in lost(event)[:1]:
-                shapes = shapes or LossShapes(program)
-                yield from self._by_hand(program, loss, shapes)
+                yield from self._by_hand(program, loss)
 
-    def _by_hand(self, program: Program, loss: Value, shapes: LossShapes) -> Iterator[Finding]:
+    def _by_hand(self, program: Program, loss: Value) -> Iterator[Finding]:
         for part in walk(loss):
             if (
                 not isinstance(part, Operation)
@@ -117,7 +115,7 @@ class ColumnAgainstRow(StaticRule, code="S216", cause="TSR-SQUEEZE"):
                 continue
             if not is_computed(one):
                 one, other = other, one
-            given = shapes.of(one), shapes.of(other)
+            given = shapes(program).sizes(one), shapes(program).sizes(other)
             pair = column_and_row(*given)
             if (
                 pair is not None
@@ -197,13 +195,11 @@ class HitsOfAllPairs(StaticRule, code="S618", cause="VAL-METRIC"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        shapes: LossShapes | None = None
         for node, one, other in _comparisons(program):
             if _from_model(one) == _from_model(other):
                 continue
             decided, labels = (one, other) if _from_model(one) else (other, one)
-            shapes = shapes or LossShapes(program)
-            given = shapes.of(decided), shapes.of(labels)
+            given = shapes(program).sizes(decided), shapes(program).sizes(labels)
             pair = None if is_spread(one) or is_spread(other) else column_and_row(*given)
             # Of one size by construction: else it is not known that samples meet samples.
             if pair is not None and given[0] and given[1] and given[0][0] == given[1][0] is not None:

@@ -11,10 +11,10 @@ from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Item, Operation, Value, constant, resolved
 from netmend.program.meaning.gradient_cuts import is_computed
 from netmend.program.meaning.heads import PLAIN, ends_in, heads, loss_uses, where, width
-from netmend.program.meaning.loss_shapes import LossShapes
 from netmend.program.meaning.loss_targets import class_ids, is_real, is_used_as_index, one_hot
 from netmend.program.meaning.losses import ELEMENTWISE, LossUse, losses
 from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, all_origins, operation
+from netmend.program.meaning.shapes import shapes
 from netmend.vocabulary.finding import Finding
 
 REGRESSED_HEAD = f"""{TORCH}\
@@ -151,7 +151,6 @@ class TargetOfWrongForm(StaticRule, code="S226", cause="INP-METHOD-SHAPE"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        shapes: LossShapes | None = None
         for use in loss_uses(program):
             if use.kind not in ("cross_entropy", "nll"):
                 continue
@@ -161,15 +160,13 @@ class TargetOfWrongForm(StaticRule, code="S226", cause="INP-METHOD-SHAPE"):
                 if rows[1] or use.kind == "nll":
                     yield self.finding(program, use.node, self.message.format(title))
                 continue
-            if is_real(program, use.target):
-                shapes = shapes or LossShapes(program)
-                if _is_one_per_sample(program, use, shapes):
-                    message = f"{title} needs class ids as integers, these are floats; use .long()."
-                    yield self.finding(program, use.node, message, cause="INP-TYPE")
+            if is_real(program, use.target) and _is_one_per_sample(program, use):
+                message = f"{title} needs class ids as integers, these are floats; use .long()."
+                yield self.finding(program, use.node, message, cause="INP-TYPE")
 
 
-def _is_one_per_sample(program: Program, use: LossUse, shapes: LossShapes) -> bool:
-    target, prediction = shapes.of(use.target), shapes.of(use.prediction)
+def _is_one_per_sample(program: Program, use: LossUse) -> bool:
+    target, prediction = shapes(program).sizes(use.target), shapes(program).sizes(use.prediction)
     if target is None or len(target) != 1 or target[0] == 1:
         return False
     return prediction is not None and len(prediction) == 2 and class_ids(program, use.prediction) is None

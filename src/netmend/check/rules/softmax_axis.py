@@ -22,8 +22,8 @@ from netmend.program.engine.values import (
     resolved,
 )
 from netmend.program.meaning.heads import PLAIN, ends_in, heads, loss_uses, width, with_argument
-from netmend.program.meaning.loss_shapes import LossShapes
 from netmend.program.meaning.operations import Op, operation
+from netmend.program.meaning.shapes import shapes
 from netmend.program.meaning.uses import operations
 from netmend.vocabulary.finding import Finding, Fix
 
@@ -61,7 +61,6 @@ class SoftmaxOverOne(StaticRule, code="S213", cause="ACT-OUT-WRONG"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        shapes: LossShapes | None = None
         outputs: set[int] | None = None
         told: set[int] = set()
         for op, _ in operations(program, "softmax", "log_softmax"):
@@ -69,8 +68,7 @@ class SoftmaxOverOne(StaticRule, code="S213", cause="ACT-OUT-WRONG"):
                 continue
             axis = constant(op.option("dim", 0))
             if axis == 1:
-                shapes = shapes or LossShapes(program)
-                shape = shapes.of(op.input)
+                shape = shapes(program).sizes(op.input)
                 if shape is None:
                     outputs = _outputs(program) if outputs is None else outputs
                 if not (
@@ -178,12 +176,10 @@ class SoftmaxOverBatch(StaticRule, code="S218", cause="ACT-DIM"):
 
     def check(self, program: Program) -> Iterator[Finding]:
         yield from self._scores_of_pairs(program)
-        shapes: LossShapes | None = None
         for _, op in heads(program, _KINDS, ("softmax", "log_softmax")):
             if constant(op.option("dim", 0)) != 0:
                 continue
-            shapes = shapes or LossShapes(program)
-            shape = shapes.of(op.input)
+            shape = shapes(program).sizes(op.input)
             if shape is not None and len(shape) >= 2:
                 yield self.finding(program, op.node, self.message.format(op.name))
 
@@ -257,13 +253,11 @@ class SoftmaxWithoutDim(StaticRule, code="S219", cause="ACT-DIM"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        shapes: LossShapes | None = None
         three: set[int] | None = None
         for op, _ in operations(program, "softmax", "log_softmax", "softmin"):
             if _is_told(op):
                 continue
-            shapes = shapes or LossShapes(program)
-            shape = shapes.of(op.input)
+            shape = shapes(program).sizes(op.input)
             if shape is None:
                 three = _with_three_axes(program) if three is None else three
             is_wrong = (

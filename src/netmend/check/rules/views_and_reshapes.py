@@ -61,7 +61,7 @@ class ViewAsTranspose(StaticRule, code="S311", cause="TSR-SHAPE"):
         for op, event in operations(program, "view", "reshape"):
             if op.value.result is not None or op.input is None:
                 continue
-            wanted = sizes_given(op)
+            wanted = sizes_given(op.value)
             if wanted is None or len(wanted) < 2:
                 continue
             order = [_axis(value, resolved(op.input)) for value in wanted]
@@ -189,7 +189,7 @@ def _joins_all(op: Op) -> bool:
     if op.layer is not None:
         return False
     if op.name in ("view", "reshape"):
-        wanted = sizes_given(op)
+        wanted = sizes_given(op.value)
         return wanted is not None and len(wanted) == 1 and whole_number(wanted[0]) == -1
     if op.name != "flatten":
         return False
@@ -247,7 +247,7 @@ class BatchSizeHardCoded(StaticRule, code="S332", cause="HYP-BATCH-IMPL", adviso
             op = operation(call) if call.result is None else None
             if op is None or op.name not in ("view", "reshape") or op.input is None:
                 continue
-            wanted = sizes_given(op)
+            wanted = sizes_given(op.value)
             if wanted is None or len(wanted) < 2:
                 continue
             written, size = whole_number(wanted[0]), _batch_of(op.input)

@@ -103,7 +103,7 @@ def heads(
 
 def width(op: Op | None) -> int | None:
     """The number of outputs of a linear or convolution layer, if the text tells it."""
-    if op is None or op.layer is None or op.name not in LINEAR_MAPS:
+    if op is None or op.layer is None or op.layer.open or op.name not in LINEAR_MAPS:
         return None
     name, position = _WIDTH.get(op.name, ("out_channels", 1))
     if op.layer.qualified.startswith("torch.nn.Lazy"):

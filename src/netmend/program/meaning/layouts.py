@@ -2,198 +2,168 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
 
-from netmend.program.engine.values import (
-    Call,
-    Collection,
-    Const,
-    Element,
-    Operation,
-    Value,
-    constant,
-    resolved,
-)
-from netmend.program.meaning.operations import Op, operation
-from netmend.program.meaning.sizes import Shape, is_batch_size, product, whole_number
+from netmend.program.engine.values import Call, Collection, Const, Value, constant, resolved
+from netmend.program.meaning.operations import Op
+from netmend.program.meaning.sizes import Shape, Size, is_batch_size, product, size_of, whole_number
 
 
-class Known(Protocol):
-    def of(self, value: Value | None) -> Shape | None: ...
+def argument(call: Call, position: int, *names: str) -> Value | None:
+    """What an operation is given beside its tensor: `1` of `x.mean(1)`, `torch.mean(x, 1)` and `x.mean(dim=1)`."""
+    for name in names:
+        if name in call.keywords:
+            return resolved(call.keywords[name])
+    position += 0 if call.method else 1
+    return resolved(call.args[position]) if len(call.args) > position else None
 
 
-def sizes_given(op: Op) -> tuple[Value, ...] | None:
+def sizes_given(call: Call) -> tuple[Value, ...] | None:
     """The sizes in `x.view(a, b)`, `x.reshape((a, b))`, `torch.reshape(x, (a, b))`."""
-    given = op.inputs[1:]
-    if op.value.open:
+    given = call.args if call.method else call.args[1:]
+    if call.open:
         return None
-    if not given and "shape" in op.value.keywords:
-        given = (op.value.keywords["shape"],)
-    if len(given) == 1:
-        inner = resolved(given[0])
-        if isinstance(inner, Collection):
-            return None if inner.open else tuple(inner.items)
+    if not given and "shape" in call.keywords:
+        given = (call.keywords["shape"],)
+    inner = resolved(given[0]) if len(given) == 1 else None
+    if isinstance(inner, Collection):
+        return None if inner.open else tuple(inner.items)
     return given
 
 
-def laid_out(op: Op, given: Shape | None, known: Known) -> Shape | None:
-    """The shape behind an operation that only changes the layout."""
-    if op.name in ("view", "reshape"):
-        return _viewed(op, given)
-    if op.name == "flatten":
-        return _flattened(op, given)
-    if op.name in ("unsqueeze",) and given is not None:
-        place = whole_number(op.option("dim", 0))
-        if place is None or not given.whole or not -len(given.dims) - 1 <= place <= len(given.dims):
-            return None
-        at = place if place >= 0 else len(given.dims) + 1 + place
-        return Shape((*given.dims[:at], 1, *given.dims[at:]))
-    if op.name in ("permute", "transpose", "swapaxes", "t", "movedim") and given is not None:
-        return _permuted(op, given)
-    return None
-
-
-def _viewed(op: Op, given: Shape | None) -> Shape | None:
-    wanted = sizes_given(op)
-    if not wanted:
-        return None
-    sizes = [whole_number(value) for value in wanted]
-    if len(wanted) == 1 and sizes[0] is None:
+def viewed(call: Call, given: Shape | None) -> Shape | None:
+    """`x.view(-1, 784)`, `x.reshape(len(x), -1)`."""
+    wanted = sizes_given(call) or ()
+    numbers = [whole_number(value) for value in wanted]
+    if not wanted or numbers == [None]:
         return None  # one value of unknown kind may be a whole shape
-    if sizes.count(-1) == 1:
-        place = sizes.index(-1)
-        rest = [size for position, size in enumerate(sizes) if position not in (0, place)]
-        others = product(rest)
-        if place > 0 and is_batch_size(wanted[0]) and given is not None and given.sample and others:
-            exact = given.sample % others == 0
-            sizes[place] = given.sample // others if exact else None
-        else:
-            sizes[place] = None
-    return Shape(tuple(None if size is not None and size < 0 else size for size in sizes))
+    sizes = [None if number == -1 else size_of(value) for number, value in zip(numbers, wanted, strict=True)]
+    before = given.sizes if given is not None and given.whole else ()
+    if numbers[0] == -1 and before and product(before[1:]) == product(sizes[1:]) is not None:
+        sizes[0] = before[0]  # the rows stay rows
+    elif numbers.count(-1) == 1 and is_batch_size(wanted[0]) and given is not None and given.sample:
+        place = numbers.index(-1)
+        others = product([number for at, number in enumerate(numbers) if at not in (0, place)])
+        if isinstance(others, int) and others > 0 and given.sample % others == 0:
+            sizes[place] = given.sample // others
+    return Shape(tuple(sizes))
 
 
-def _flattened(op: Op, given: Shape | None) -> Shape | None:
-    is_layer = op.layer is not None
-    start = constant(op.option("start_dim", 0), 1 if is_layer else 0) if _plain(op, "start_dim", 0) else None
-    end = constant(op.option("end_dim", 1), -1) if _plain(op, "end_dim", 1) else None
-    if start != 1 or end != -1:
+def flattened(call: Call, op: Op | None, given: Shape | None) -> Shape | None:
+    """`torch.flatten(x, 1)`, `nn.Flatten()`."""
+    layer = op.layer if op is not None else None
+    first = layer.argument("start_dim", 0) if layer is not None else argument(call, 0, "start_dim")
+    last = layer.argument("end_dim", 1) if layer is not None else argument(call, 1, "end_dim")
+    start = constant(first) if first is not None else int(layer is not None)
+    if start not in (0, 1) or (last is not None and constant(last) != -1):
         return None
-    if given is None or not given.whole or len(given.dims) < 2:
-        return Shape((None, None)) if given is None or not given.whole else None
-    return Shape((given.dims[0], product(given.dims[1:])))
-
-
-def _plain(op: Op, name: str, position: int) -> bool:
-    value = op.option(name, position)
-    return value is None or isinstance(value, Const)
-
-
-def _permuted(op: Op, given: Shape) -> Shape | None:
-    if not given.whole:
-        return None
-    count = len(given.dims)
-    if op.name == "t":
-        return Shape(given.dims[::-1]) if count == 2 else None
-    wanted = sizes_given(op)
-    if wanted is None:
-        return None
-    places = [whole_number(value) for value in wanted]
-    if any(place is None or not -count <= place < count for place in places):
-        return None
-    order = [place % count for place in places if place is not None]
-    if op.name == "permute":
-        return (
-            Shape(tuple(given.dims[place] for place in order))
-            if sorted(order) == list(range(count))
-            else None
-        )
-    if op.name in ("transpose", "swapaxes") and len(order) == 2:
-        dims = list(given.dims)
-        dims[order[0]], dims[order[1]] = dims[order[1]], dims[order[0]]
-        return Shape(tuple(dims))
-    return None
-
-
-def reduced(op: Op, given: Shape | None) -> Shape | None:
-    """`x.mean(1)`, `x.amax(dim=(2, 3))`, `x.squeeze(1)`: places that vanish."""
-    if given is None or not given.whole or op.value.open:
-        return None
-    value = op.value.keywords.get("dim", op.value.keywords.get("axis", op.option("dim", 0)))
-    keep = op.value.keywords.get("keepdim", op.option("keepdim", 1) if op.name != "norm" else None)
-    if op.name == "norm" or value is None or (keep is not None and not isinstance(keep, Const)):
-        return None
-    value = resolved(value)
-    listed = list(value.items) if isinstance(value, Collection) else [value]
-    places = [whole_number(item) for item in listed]
-    count = len(given.dims)
-    if any(place is None or not -count <= place < count for place in places):
-        return None
-    gone = {place % count for place in places if place is not None}
-    if op.name == "squeeze":
-        gone = {place for place in gone if given.dims[place] == 1}
-        if len(gone) != len(places):
-            return None
-    if constant(keep, False) is True:
-        return Shape(tuple(1 if place in gone else size for place, size in enumerate(given.dims)))
-    return Shape(tuple(size for place, size in enumerate(given.dims) if place not in gone))
-
-
-def joined(op: Op, parts: list[Shape | None]) -> Shape | None:
-    """`torch.cat`: sizes along the joined place add up."""
-    place = whole_number(op.option("dim", 0)) if op.option("dim", 0) is not None else 0
-    axis = op.value.keywords.get("axis")
-    if axis is not None:
-        place = whole_number(axis)
-    known = [part for part in parts if part is not None]
-    if place is None or not known or len(known) != len(parts):
-        return None
-    if any(not part.whole or len(part.dims) != len(known[0].dims) for part in known):
-        if place != -1 or any(not part.dims for part in known):
-            return None
-        total = [part.last for part in known]
-        return Shape((sum(size or 0 for size in total) if None not in total else None,), False)
-    count = len(known[0].dims)
-    if not -count <= place < count:
-        return None
-    place %= count
-    dims: list[int | None] = []
-    for position in range(count):
-        sizes = [part.dims[position] for part in known]
-        if position == place:
-            dims.append(sum(size or 0 for size in sizes) if None not in sizes else None)
-        else:
-            dims.append(next((size for size in sizes if size is not None), None))
-    return Shape(tuple(dims))
-
-
-def indexed(given: Shape | None, key: Value) -> Shape | None:
-    """`x[0]`, `x[:, -1]`, `x[..., 0]`: numbers take a place away, slices keep it."""
     if given is None or not given.whole:
+        return Shape((None,) * (start + 1))
+    sizes = given.sizes
+    return Shape((*sizes[:start], product(sizes[start:]))) if len(sizes) > start else None
+
+
+def permuted(call: Call, name: str, given: Shape) -> Shape | None:
+    """`x.permute(0, 2, 1)`, `x.transpose(1, 2)`, `x.t()`."""
+    sizes, count = given.sizes, len(given.sizes)
+    if name == "t":
+        return Shape(sizes[::-1]) if count == 2 else None
+    wanted = sizes_given(call)
+    order = _places(list(wanted), count) if wanted is not None else None
+    if order is None:
         return None
-    key = resolved(key)
-    keys = list(key.items) if isinstance(key, Collection) and key.kind == "tuple" else [key]
-    dims: list[int | None] = []
-    place = 0
-    for item in keys:
-        item = resolved(item)
-        if place >= len(given.dims):
-            return None
-        if isinstance(item, Operation) and item.operator == "slice":
-            is_all = all(constant(part, 0) is None for part in item.operands)
-            dims.append(given.dims[place] if is_all else None)
-        elif isinstance(item, Const) and isinstance(item.value, int) and not isinstance(item.value, bool):
-            pass
-        elif len(keys) == 1 and _picks_rows(item):
-            dims.append(None)
-        else:
-            return None
-        place += 1
-    return Shape((*dims, *given.dims[place:]))
+    if name == "permute":
+        return Shape(tuple(sizes[place] for place in order)) if sorted(order) == list(range(count)) else None
+    if name == "movedim" or len(order) != 2:
+        return None
+    swapped = dict(zip(order, reversed(order), strict=True))
+    return Shape(tuple(sizes[swapped.get(place, place)] for place in range(count)))
 
 
-def _picks_rows(key: Value) -> bool:
-    """Is the key a tensor of row numbers?"""
-    if isinstance(key, Element):
-        source = operation(resolved(key.iterable))
-        return source is not None and source.name in ("split", "chunk", "tensor_split")
-    return isinstance(key, Call) and key.qualified in ("torch.randperm", "torch.randint", "torch.arange")
+def unsqueezed(call: Call, given: Shape) -> Shape | None:
+    place = _places([argument(call, 0, "dim", "axis")], len(given.sizes) + 1)
+    return None if place is None else Shape((*given.sizes[: place[0]], 1, *given.sizes[place[0] :]))
+
+
+def squeezed(call: Call, given: Shape) -> Shape | None:
+    """Places of size 1 vanish: all of them, or those that are named."""
+    asked = argument(call, 0, "dim", "axis")
+    places = _places(_listed(asked), len(given.sizes)) if asked is not None else range(len(given.sizes))
+    if places is None or any(given.sizes[place] is None for place in places):
+        return None
+    return Shape(tuple(size for place, size in enumerate(given.sizes) if place not in places or size != 1))
+
+
+def reduced(call: Call, name: str, given: Shape | None) -> Shape | None:
+    """`mean(1)`, `sum(dim=(1, 2), keepdim=True)`; without an axis a number."""
+    if given is None or not given.whole or call.open:
+        return None
+    asked = argument(call, 9 if name == "norm" else 0, "dim", "axis")
+    if asked is None or constant(asked, 0) is None:
+        return Shape(())
+    gone = _places(_listed(asked), len(given.sizes))
+    keep = argument(call, 1, "keepdim", "keepdims")
+    if gone is None or not (keep is None or isinstance(keep, Const)):
+        return None
+    kept = ((1,) if constant(keep) else ()) if keep is not None else ()
+    sizes: list[Size] = []
+    for place, size in enumerate(given.sizes):
+        sizes.extend(kept if place in gone else (size,))
+    return Shape(tuple(sizes))
+
+
+def best(call: Call, given: Shape | None) -> Shape | None:
+    """`topk(5)`, `topk(5, dim=1)`: as many along one axis, the last one unless another is named."""
+    count, axis = argument(call, 0, "k"), argument(call, 1, "dim") or Const(-1)
+    place = _places([axis], len(given.sizes)) if given is not None and given.whole else None
+    if given is None or place is None or count is None:
+        return None
+    return Shape((*given.sizes[: place[0]], size_of(count), *given.sizes[place[0] + 1 :]))
+
+
+def joined(call: Call, name: str, parts: list[Shape | None], is_open: bool) -> Shape | None:
+    """`torch.stack([a, b], 1)`; `torch.cat([a, b])`, where the sizes along the joined place add up."""
+    first = parts[0] if parts else None
+    axis = argument(call, 0, "dim", "axis") or Const(0)
+    if first is None:
+        return None
+    if name == "stack":
+        at = _places([axis], len(first.sizes) + 1) if first.whole else None
+        count = None if is_open else len(parts)
+        return None if at is None else Shape((*first.sizes[: at[0]], count, *first.sizes[at[0] :]))
+    known = [part for part in parts if part is not None]
+    if (
+        not is_open
+        and len(known) == len(parts)
+        and any(part.rank != first.rank or not part.whole for part in known)
+    ):
+        is_last = whole_number(axis) == -1 and all(part.sizes for part in known)
+        return Shape((_sum([part.last for part in known]),), False) if is_last else None
+    place = _places([axis], len(first.sizes)) if first.whole else None
+    if place is None:
+        return None
+    if is_open or len(known) < len(parts):
+        return Shape((*first.sizes[: place[0]], None, *first.sizes[place[0] + 1 :]))
+    columns = list(zip(*(part.sizes for part in known), strict=True))
+    return Shape(
+        tuple(
+            _sum(sizes) if at == place[0] else next((size for size in sizes if size is not None), None)
+            for at, sizes in enumerate(columns)
+        )
+    )
+
+
+def _sum(sizes: Sequence[Size]) -> int | None:
+    numbers = [size for size in sizes if isinstance(size, int)]
+    return sum(numbers) if len(numbers) == len(sizes) else None
+
+
+def _listed(value: Value) -> list[Value]:
+    return list(value.items) if isinstance(value, Collection) else [value]
+
+
+def _places(values: Sequence[Value | None], count: int) -> list[int] | None:
+    """Axes counted from the front; None unless each is a number and there."""
+    places = [whole_number(value) for value in values]
+    found = [place % count for place in places if place is not None and -count <= place < count]
+    return found if len(found) == len(places) else None

@@ -197,7 +197,7 @@ def _norm(op: Op, given: Shape | None) -> Iterator[Misfit]:
 def _view(op: Op, known: Shapes) -> Iterator[Misfit]:
     """`x.view(-1, n)` of a feature map whose samples do not have n values."""
     given = known.of(op.input)
-    wanted = sizes_given(op)
+    wanted = sizes_given(op.value)
     if given is None or given.rank != 4 or given.sample is None or wanted is None or len(wanted) != 2:
         return
     size = whole_number(wanted[1])

@@ -138,6 +138,16 @@ def _function_call(value: Call, name: str) -> Op | None:
     return None
 
 
+def named(call: Call) -> tuple[str, tuple[Value, ...]]:
+    """The plain name of a torch or numpy operation, and its inputs."""
+    if call.qualified.startswith("numpy."):
+        return call.qualified.rpartition(".")[2], call.args
+    if call.qualified in ("torch.FloatTensor", "torch.LongTensor", "torch.Tensor"):
+        return "tensor", call.args
+    op = operation(call)
+    return (op.name, op.inputs) if op is not None else ("", ())
+
+
 def layer_name(layer: Value) -> str:
     """`linear` for the value of `nn.Linear(4, 3)` or `keras.layers.Dense(3)`; "" for anything else."""
     layer = resolved(layer)

@@ -1,54 +1,86 @@
-"""Shapes as far as constants prove them: a tuple of sizes with None for what is not known."""
+"""Shapes as far as the text proves them: sizes as numbers, as symbols where they are the same by construction, or unknown."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import prod
 
 from netmend.program.engine.values import Call, Collection, Const, Item, Value, constant, resolved
 from netmend.program.meaning.operations import Op
 
-Dims = tuple[int | None, ...]
+Size = (
+    Hashable | None
+)  # a number, a symbol for one that is the same by construction, or None where nothing is known
 
 
 @dataclass(frozen=True)
 class Shape:
     """The sizes of a tensor. `whole`: all of them; else the last ones of an unknown number."""
 
-    dims: Dims
+    sizes: tuple[Size, ...]
     whole: bool = True
 
     @property
+    def dims(self) -> tuple[int | None, ...]:
+        """The sizes as far as they are numbers."""
+        return tuple(size if isinstance(size, int) else None for size in self.sizes)
+
+    @property
     def last(self) -> int | None:
-        return self.dims[-1] if self.dims else None
+        return self.at(1)
 
     @property
     def rank(self) -> int | None:
-        return len(self.dims) if self.whole else None
+        return len(self.sizes) if self.whole else None
 
     def at(self, from_end: int) -> int | None:
         """The size `from_end` places from the end (1 is the last)."""
-        return self.dims[-from_end] if len(self.dims) >= from_end else None
+        return self.dims[-from_end] if len(self.sizes) >= from_end else None
 
     @property
     def sample(self) -> int | None:
         """Values per sample: the product of all sizes behind the first."""
-        if not self.whole or len(self.dims) < 2:
-            return None
-        return product(self.dims[1:])
+        found = product(self.sizes[1:]) if self.whole and len(self.sizes) > 1 else None
+        return found if isinstance(found, int) else None
 
-    def with_last(self, *sizes: int | None) -> Shape:
-        kept = self.dims[: -len(sizes)] if len(self.dims) >= len(sizes) else ()
-        return Shape((*kept, *sizes), self.whole and len(self.dims) >= len(sizes))
+    def with_last(self, size: Size) -> Shape:
+        return Shape((*self.sizes[:-1], size), self.whole)
 
     def words(self) -> str:
         return " × ".join("?" if size is None else str(size) for size in self.dims)
 
 
-def product(sizes: Sequence[int | None]) -> int | None:
-    known = [size for size in sizes if size is not None]
-    return prod(known) if len(known) == len(sizes) else None
+def product(sizes: Sequence[Size]) -> Size:
+    """How many values there are along several axes."""
+    numbers = [size for size in sizes if isinstance(size, int)]
+    if len(numbers) == len(sizes):
+        return prod(numbers)
+    others = [size for size in sizes if size != 1]
+    return others[0] if len(others) == 1 else None
+
+
+def broadcast(shapes: Sequence[Shape | None]) -> Shape | None:
+    """The shape of `a + b`: sizes above 1 stay what they are, by broadcasting or because they are equal."""
+    known = [shape for shape in shapes if shape is not None]
+    if len(known) < len(shapes) or not known:
+        return None
+    sizes: list[Size] = []
+    for place in range(max(len(shape.sizes) for shape in known), 0, -1):
+        there = [shape.sizes[-place] for shape in known if len(shape.sizes) >= place]
+        larger = [size for size in there if size != 1]
+        told = sorted(
+            (size for size in larger if size is not None), key=lambda size: not isinstance(size, int)
+        )
+        is_hidden = any(len(shape.sizes) < place and not shape.whole for shape in known)
+        sizes.append(next(iter(told), None) if larger or is_hidden else 1)
+    return Shape(tuple(sizes), all(shape.whole for shape in known))
+
+
+def size_of(value: Value) -> Size:
+    """A size that is given: the number, or a symbol for the value."""
+    known = whole_number(value)
+    return known if known is not None else ("size", id(resolved(value)))
 
 
 UNKNOWN = object()  # an option that is given, but not as a constant
@@ -175,28 +207,3 @@ def recurrent_width(layer: Call) -> int | None:
 def axes_of(name: str) -> int | None:
     """2 for `conv2d`, `maxpool2d`, `batchnorm2d`."""
     return int(name[-2]) if name[-1:] == "d" and name[-2:-1] in ("1", "2", "3") else None
-
-
-def merged(one: Shape | None, other: Shape | None, scalar: bool = False) -> Shape | None:
-    """The shape of `a + b`: sizes above 1 stay what they are, by broadcasting or because they are equal."""
-    if one is None or other is None:
-        known = one or other
-        if known is None:
-            return None
-        if scalar:
-            return known
-        return Shape(tuple(size if size != 1 else None for size in known.dims), False)
-    count = max(len(one.dims), len(other.dims))
-    sizes: list[int | None] = []
-    for place in range(count, 0, -1):
-        first, second = one.at(place), other.at(place)
-        if len(one.dims) < place or len(other.dims) < place:
-            known_size = first if len(one.dims) >= place else second
-            longer = other if len(one.dims) < place else one
-            shorter = one if longer is other else other
-            sizes.append(known_size if shorter.whole or known_size != 1 else None)
-        elif first == 1 or second == 1:
-            sizes.append(second if first == 1 else first)
-        else:
-            sizes.append(first if first is not None else second)
-    return Shape(tuple(sizes), one.whole and other.whole)

@@ -7,8 +7,7 @@ import math
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Either, Item, Name, Operation, Value, resolved
 from netmend.program.meaning.batches import part_of_batch
-from netmend.program.meaning.loss_shape_changes import named
-from netmend.program.meaning.operations import LAYOUT
+from netmend.program.meaning.operations import LAYOUT, named
 
 Range = tuple[float, float]
 _SPREAD = 3.0  # draws of a normal distribution that are sure to come up, in standard deviations
