@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from netmend.diagnose.examples.agents import a_world, acted
+from netmend.diagnose.examples.agents import acted
 from netmend.diagnose.examples.curves import falling, flat, run_with
 from netmend.diagnose.examples.networks import net_run
 from netmend.localise import diagnose
@@ -89,7 +89,7 @@ def test_a_finding_is_told_where_the_run_failed_and_held_back_where_it_learned()
 @pytest.mark.parametrize(("worse", "told"), [(True, ["LOS-CALC"]), (False, [])])
 def test_what_an_agent_learns_is_in_its_returns_not_in_its_loss(worse: bool, told: list[str]) -> None:
     course = [float(20 + index) for index in range(60)]
-    trace = acted(a_world(), returns=course[::-1] if worse else course)
+    trace = acted(returns=course[::-1] if worse else course)
     steps = Table.of("step", "optimizer", {n: (value, 1.0) for n, value in enumerate(falling(400))})
     tables = {key: steps if key[0] == "step" else table for key, table in trace.tables.items()}
     trace = replace(trace, tables=tables)

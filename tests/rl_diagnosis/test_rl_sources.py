@@ -125,7 +125,7 @@ def test_the_causes_need_an_environment():
     trace = Trace(facts={"run": {"example": run}, "optimizer": {"optimizer": optimizer}})
     told = [*diagnose(trace).faults, *diagnose(trace).suspects]
     assert not [fault.cause for fault in told if fault.cause.startswith("RL-")]
-    assert diagnose(acted(a_world())).faults == ()
+    assert diagnose(acted()).faults == ()
 
 
 def test_terms_of_an_objective_are_no_such_target(tmp_path):

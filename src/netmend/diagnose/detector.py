@@ -49,9 +49,8 @@ class Detector:
     """
 
     code: ClassVar[str]  # "D104"; never reused
-    needs_fixed_data: ClassVar[
-        bool
-    ]  # its question makes no sense where a program makes its own data by acting
+    # its question makes no sense where a program makes its own data by acting
+    needs_fixed_data: ClassVar[bool]
     needs_end: ClassVar[bool]  # it tells an absence: a run that was cut short has nothing to say about it
     HEALTHY: ClassVar[Any]  # runs it must be silent about, one of them just on the quiet side: see unit.Run
     FAULTY: ClassVar[Any]

@@ -15,9 +15,8 @@ PROVEN = 4.5  # log-odds of evidence that settles a case by itself (99 %): a cal
 STRONG = 2.0
 FAIR = 1.0
 WEAK = 0.5
-PRIOR = (
-    -1.5
-)  # log-odds of a suspect before any evidence: one strong and one weak reason make it more likely than not
+# log-odds of a suspect before any evidence: one strong and one weak reason make it more likely than not
+PRIOR = -1.5
 
 
 class Cause:

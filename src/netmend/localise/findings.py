@@ -24,13 +24,11 @@ ALONE = 2.4
 AGREES = STRONG  # beside what the run shows at the same place
 AGREES_ELSEWHERE = FAIR  # the same cause, at another line
 UNSEEN = FAIR  # watching looks for this cause and did not see it
-REFUTED = (
-    4 * STRONG
-)  # the run measured the very thing and found it in order: whatever ails it, it is not this
+# the run measured the very thing and found it in order: whatever ails it, it is not this
+REFUTED = 4 * STRONG
 _NEAR = 1  # lines
-_BETWEEN = re.compile(
-    r"(?<=[.;])\s+(?=[^)\]]*(?:[(\[]|$))"
-)  # sentences and halves of them, not within brackets
+# sentences and halves of them, not within brackets
+_BETWEEN = re.compile(r"(?<=[.;])\s+(?=[^)\]]*(?:[(\[]|$))")
 
 # Figures that are certainly another quantity than what they are called: faults, though of a family that is mostly advice.
 _WRONG_FIGURES = frozenset({"S618"})

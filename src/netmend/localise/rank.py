@@ -43,9 +43,8 @@ class Ranking:
 
     least_confidence: float = 0.5  # more likely than not, on the calibration programs
     least_residual: float = 0.35  # the same without the reasons that a told cause accounts for already
-    least_guess: float = (
-        0.03  # for the likeliest cause of a run that plainly failed: a poor guess beats silence there
-    )
+    # for the likeliest cause of a run that plainly failed: a poor guess beats silence there
+    least_guess: float = 0.03
     constant: float = 0.97  # of the constant prediction's loss: whoever ends there has not been seen to learn
     least_steps: int = 5  # fewer optimiser steps than this say nothing about learning
 

@@ -16,9 +16,8 @@ from netmend.vocabulary.finding import Finding
 
 ENOUGH_STEPS = 30  # from which measuring says more than reading
 _ENOUGH_CALLS = 3  # of one line that works
-_ALIKE = (
-    1.25  # ratio of spreads, and a quarter of a spread between means: no difference that preparation makes
-)
+# ratio of spreads, and a quarter of a spread between means: no difference that preparation makes
+_ALIKE = 1.25
 _ENOUGH_SAMPLES = 20  # of an evaluation that would have been met again, were it drawn from the training data
 
 

@@ -92,59 +92,17 @@ __all__ = [
     "WorldFact",
 ]
 
-_PLACES = {
-    "COLUMNS": "table",
-    "CRASHED": "fault",
-    "FAULTY": "fault",
-    "HEALTHY": "fault",
-    "LEAVES": "cause",
-    "UNDECIDED": "fault",
-    "Advice": "fault",
-    "AgentFact": "acting",
-    "BatchPrint": "batch",
-    "Call": "protocol",
-    "Crash": "fault",
-    "Diagnosis": "fault",
-    "Edit": "finding",
-    "EnvironmentFact": "facts",
-    "Event": "event",
-    "Evidence": "fault",
-    "Fact": "facts",
-    "Fault": "fault",
-    "Finding": "finding",
-    "Fix": "finding",
-    "FunctionFact": "facts",
-    "GroupFact": "facts",
-    "Leaf": "cause",
-    "LoaderFact": "facts",
-    "LossFact": "facts",
-    "ModelFact": "facts",
-    "ModuleFact": "facts",
-    "OperandFact": "facts",
-    "OptimizerFact": "facts",
-    "ParameterFact": "facts",
-    "Pattern": "protocol",
-    "ProbeFact": "facts",
-    "Related": "finding",
-    "RunFact": "facts",
-    "SchedulerFact": "facts",
-    "Site": "site",
-    "Statistics": "facts",
-    "Symptom": "symptom",
-    "Table": "table",
-    "TargetFact": "facts",
-    "TaskFact": "facts",
-    "Trace": "trace",
-    "WorldFact": "acting",
-}
+_PLAIN = ("cause", "fault", "finding", "site", "symptom", "facts", "acting", "batch", "event", "protocol")
+_WITH_ARRAYS = ("table", "trace")
 
 
 def __getattr__(name: str) -> Any:
     """Names load on first use: checking source must not wait for what only traces need (numpy)."""
-    if name in _PLACES:
-        import importlib
+    import importlib
 
-        found = getattr(importlib.import_module(f"netmend.vocabulary.{_PLACES[name]}"), name)
-        globals()[name] = found
-        return found
+    for module in (*_PLAIN, *_WITH_ARRAYS) if name in __all__ else ():
+        found = getattr(importlib.import_module(f"netmend.vocabulary.{module}"), name, None)
+        if found is not None:
+            globals()[name] = found
+            return found
     raise AttributeError(f"module 'netmend.vocabulary' has no attribute {name!r}")

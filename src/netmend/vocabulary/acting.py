@@ -22,9 +22,8 @@ class WorldFact:
     name: str  # "CartPole-v1@train.py:31"
     kind: str = ""  # the registered id, else the class of the innermost environment
     chain: tuple[str, ...] = ()  # classes from the outermost wrapper inwards
-    own: tuple[
-        Site, ...
-    ] = ()  # methods of the program's own wrappers and environments; `function` names them
+    # methods of the program's own wrappers and environments; `function` names them
+    own: tuple[Site, ...] = ()
     created: Site | None = None
     stepped: Site | None = None
     reset: Site | None = None
@@ -38,9 +37,8 @@ class WorldFact:
     truncated: int = 0
     merged: int = 0  # ends that an inner wrapper called truncation and the outermost termination
     after_end: int = 0  # steps taken after an episode's end, without a reset
-    steps_before_learning: int | None = (
-        None  # steps taken when the first optimiser step came; None: no step followed one
-    )
+    # steps taken when the first optimiser step came; None: no step followed one
+    steps_before_learning: int | None = None
     time_limit: int | None = None  # most steps of an episode, where registered
     actions: int = 0  # how many there are to choose from; 0 when they are continuous
     observation_shape: tuple[int, ...] = ()
@@ -54,9 +52,8 @@ class WorldFact:
     reward_std: float | None = None
     reward_low: float | None = None
     reward_high: float | None = None
-    reward_ranges: tuple[
-        tuple[str, float, float], ...
-    ] = ()  # class, lowest and highest reward that it returned, the outermost wrapper first
+    # class, lowest and highest reward that it returned, the outermost wrapper first
+    reward_ranges: tuple[tuple[str, float, float], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,11 @@ class Leaf:
     code: str
     title: str
     aliases: tuple[str, ...] = ()
-    measured: bool = (
-        False  # every run shows whether it is so: read from the source, it may be in code that never ran
-    )
+    # every run shows whether it is so: read from the source, it may be in code that never ran
+    measured: bool = False
     advice: bool = False  # worth knowing, no reason why a run went wrong
-    beyond_the_loss: bool = (
-        False  # wrong even when the loss falls nicely: what is measured, kept or handed on
-    )
+    # wrong even when the loss falls nicely: what is measured, kept or handed on
+    beyond_the_loss: bool = False
     of_evaluation: bool = False  # the same of an evaluation: a run that was over before could not show it
     read_in_source: bool = False  # the run shows that it is so, the source where
     mild: bool = False  # makes figures a little too good: told after whatever keeps a network from learning

@@ -107,13 +107,11 @@ class ModuleFact:
     model: str = ""
     qualified: str = ""  # "torch.nn.modules.linear.Linear"
     settings: Settings = field(default_factory=dict)
-    activation: str | None = (
-        None  # "relu", "sigmoid", … when the module is an elementwise non-linearity or softmax
-    )
+    # "relu", "sigmoid", … when the module is an elementwise non-linearity or softmax
+    activation: str | None = None
     leaf: bool = True
-    registered: bool = (
-        True  # False: executed inside the model but not among its modules (a layer in a plain list)
-    )
+    # False: executed inside the model but not among its modules (a layer in a plain list)
+    registered: bool = True
     training: bool = True
     order: int | None = None  # position in the first observed forward pass; None if never called
     calls: int = 0  # calls within that forward pass (shared modules are called several times)
@@ -208,15 +206,13 @@ class LossFact:
     """A training objective: a loss function or module, or the expression on which backward() was called."""
 
     name: str  # "cross_entropy@train.py:31"
-    criterion: str = (
-        "expression"  # "cross_entropy", "mse_loss", …; "expression" when hand-written and unrecognised
-    )
+    # "cross_entropy", "mse_loss", …; "expression" when hand-written and unrecognised
+    criterion: str = "expression"
     form: str = "expression"  # "module" | "function" | "expression"
     settings: Settings = field(default_factory=dict)
     operands: tuple[OperandFact, ...] = ()
-    operations: tuple[
-        str, ...
-    ] = ()  # autograd nodes between the objective and the model's output, objective first
+    # autograd nodes between the objective and the model's output, objective first
+    operations: tuple[str, ...] = ()
     created: Site | None = None
     called: Site | None = None
     backward: Site | None = None

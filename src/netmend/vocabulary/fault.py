@@ -35,9 +35,8 @@ class Fault:
     remedy: str  # what to change, concretely
     refutation: str  # what would show that this is not the cause; "" where the program cannot run as it is
     evidence: tuple[Evidence, ...] = ()
-    related: tuple[
-        Site, ...
-    ] = ()  # other lines that take part: where a layer is called, where a value is used
+    # other lines that take part: where a layer is called, where a value is used
+    related: tuple[Site, ...] = ()
     first_step: int | None = None  # earliest step at which it showed
     explains: frozenset[str] = frozenset()  # codes of the symptoms that are accounted for once this is true
     title: str = ""  # the cause in a few words

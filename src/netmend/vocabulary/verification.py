@@ -17,9 +17,8 @@ class Verification:
     after: tuple[float | None, ...] = ()
     p_value: float | None = None
     effect_size: float | None = None
-    improvement: float | None = (
-        None  # mean of the paired differences, in the measure's own unit; above 0 is better
-    )
+    # mean of the paired differences, in the measure's own unit; above 0 is better
+    improvement: float | None = None
     interval: tuple[float, float] | None = None  # 95 %, of the same
     missing: tuple[str, ...] = ()  # what keeps it from being proven
     new_faults: tuple[str, ...] = ()  # causes told afterwards and never before

@@ -68,18 +68,18 @@ class LearningNeverStarts(Detector, code="D719", needs_end=True):
         return self.symptom(message, component, share, self.late_limit, {"never": share == 1.0}, site=site)
 
     HEALTHY = {
-        "learns from the start": lambda: acted(a_world(), an_agent()),
-        "a warm-up of half the run": lambda: acted(a_world(), an_agent("DQN", {"learning_starts": 2500})),
-        "nothing to train: a random policy": lambda: acted(a_world(), steps=0),
+        "learns from the start": lambda: acted(an_agent()),
+        "a warm-up of half the run": lambda: acted(an_agent("DQN", {"learning_starts": 2500})),
+        "nothing to train: a random policy": lambda: acted(steps=0),
         "a hand-written loop": lambda: acted(a_world(steps_before_learning=500)),
     }
     FAULTY = {
         "starts after the end": lambda: acted(
-            a_world(), an_agent("DQN", {"learning_starts": 50_000}, updates=0), steps=0
+            an_agent("DQN", {"learning_starts": 50_000}, updates=0), steps=0
         ),
-        "starts late": lambda: acted(a_world(), an_agent("DQN", {"learning_starts": 4500})),
+        "starts late": lambda: acted(an_agent("DQN", {"learning_starts": 4500})),
         "a hand-written loop that never trains": lambda: acted(
-            a_world(), OptimizerFact("optimizer", "Adam", (), Site("train.py", 8)), steps=0
+            OptimizerFact("optimizer", "Adam", (), Site("train.py", 8)), steps=0
         ),
         "a hand-written loop that trains late": lambda: acted(a_world(steps_before_learning=4000)),
     }
@@ -135,19 +135,16 @@ class ActionsCollapse(Detector, code="D722"):
         return found
 
     HEALTHY = {
-        "tries both": lambda: acted(a_world(), an_agent(), looks=[{"entropy": 0.5}] * 10),
-        "sure of itself and better": lambda: acted(a_world(), an_agent(), looks=[{"entropy": 0.01}] * 10),
-        "greedy but for 5 %": lambda: acted(a_world(), behaviour=[0.975] * 12, returns=[10.0, 11.0] * 30),
+        "tries both": lambda: acted(an_agent(), looks=[{"entropy": 0.5}] * 10),
+        "sure of itself and better": lambda: acted(an_agent(), looks=[{"entropy": 0.01}] * 10),
+        "greedy but for 5 %": lambda: acted(behaviour=[0.975] * 12, returns=[10.0, 11.0] * 30),
     }
     FAULTY = {
         "one action only": lambda: acted(
-            a_world(), behaviour=[0.6, 0.8, *[0.999] * 10], returns=[20.0, 21.0] * 10 + [9.0, 10.0] * 20
+            behaviour=[0.6, 0.8, *[0.999] * 10], returns=[20.0, 21.0] * 10 + [9.0, 10.0] * 20
         ),
         "no entropy left": lambda: acted(
-            a_world(),
-            an_agent(),
-            looks=[{"entropy": 0.69}, *[{"entropy": 0.001}] * 9],
-            returns=[9.0, 10.0] * 30,
+            an_agent(), looks=[{"entropy": 0.69}, *[{"entropy": 0.001}] * 9], returns=[9.0, 10.0] * 30
         ),
     }
 
@@ -195,13 +192,12 @@ class ValuesExplode(Detector, code="D723"):
         return {"factor": max(values) / (largest_reward(world) * horizon)}
 
     HEALTHY = {
-        "values of a good policy": lambda: acted(a_world(), an_agent(), looks=[{"value_highest": 90.0}] * 10),
-        "no values seen": lambda: acted(a_world(), an_agent()),
+        "values of a good policy": lambda: acted(an_agent(), looks=[{"value_highest": 90.0}] * 10),
+        "no values seen": lambda: acted(an_agent()),
     }
     FAULTY = {
-        "values of an agent": lambda: acted(a_world(), an_agent(), looks=[{"value_highest": 9000.0}] * 10),
+        "values of an agent": lambda: acted(an_agent(), looks=[{"value_highest": 9000.0}] * 10),
         "answers of a hand-written network": lambda: acted(
-            a_world(),
             _HEAD,
             more=[Table.of("activation", "q_net.2", {n: (0.0, 1.0, 1.0, -1.0, 10.0**n) for n in range(8)})],
         ),
@@ -248,14 +244,12 @@ class AgentSettingUnusual(Detector, code="D724"):
 
     HEALTHY = {
         "defaults of PPO": lambda: acted(
-            a_world(),
-            an_agent(settings={"n_steps": 64, "ent_coef": 0.0, "vf_coef": 0.5, "max_grad_norm": 0.5}),
+            an_agent(settings={"n_steps": 64, "ent_coef": 0.0, "vf_coef": 0.5, "max_grad_norm": 0.5})
         ),
         "settings at the border": lambda: acted(
-            a_world(), an_agent(settings={"gamma": 0.9, "ent_coef": 0.1, "vf_coef": 1.0})
+            an_agent(settings={"gamma": 0.9, "ent_coef": 0.1, "vf_coef": 1.0})
         ),
         "defaults of DQN": lambda: acted(
-            a_world(),
             an_agent(
                 "DQN",
                 {
@@ -266,16 +260,16 @@ class AgentSettingUnusual(Detector, code="D724"):
                     "buffer_size": 50_000,
                 },
                 buffer_filled=5000,
-            ),
+            )
         ),
     }
     FAULTY = {
-        "short-sighted": lambda: acted(a_world(), an_agent(settings={"gamma": 0.3})),
+        "short-sighted": lambda: acted(an_agent(settings={"gamma": 0.3})),
         "random to the end": lambda: acted(
-            a_world(), an_agent("DQN", {"exploration_final_eps": 0.9}, buffer_filled=5000)
+            an_agent("DQN", {"exploration_final_eps": 0.9}, buffer_filled=5000)
         ),
         "a tiny buffer": lambda: acted(
-            a_world(), an_agent("DQN", {"buffer_size": 64, "batch_size": 32}, buffer_filled=64)
+            an_agent("DQN", {"buffer_size": 64, "batch_size": 32}, buffer_filled=64)
         ),
-        "entropy above all": lambda: acted(a_world(), an_agent(settings={"ent_coef": 5.0})),
+        "entropy above all": lambda: acted(an_agent(settings={"ent_coef": 5.0})),
     }

@@ -295,9 +295,8 @@ class AxesSwapped(Detector, code="D609"):
         for probe in trace.probes("axis order"):
             before, after = tuple(probe.values["before"]), tuple(probe.values["after"])
             sizes = [[n for n in shape if n != 1] for shape in (before, after)]
-            classes = bool(
-                probe.values.get("classes")
-            )  # seen in memory: the loss reads scores of different samples as one's
+            # seen in memory: the loss reads scores of different samples as one's
+            classes = bool(probe.values.get("classes"))
             if not classes and (sizes[0] == sizes[1] or sorted(sizes[0]) != sorted(sizes[1])):
                 continue
             message = f"A {probe.values['operation']}() turns {_shape(before)} into {_shape(after)}: the axes are swapped, but the values are not moved."

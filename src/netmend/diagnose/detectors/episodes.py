@@ -34,7 +34,7 @@ class SteppedAfterEnd(Detector, code="D715"):
                 yield self.symptom(message, world, float(world.after_end), float(self.least_steps), detail)
 
     HEALTHY = {
-        "reset after every end": lambda: acted(a_world()),
+        "reset after every end": lambda: acted(),
         "one step at the end of the program": lambda: acted(a_world(after_end=1)),
     }
     FAULTY = {"never reset": lambda: acted(a_world(after_end=3200, resets=0))}
@@ -58,7 +58,7 @@ class TruncationMerged(Detector, code="D716"):
 
     HEALTHY = {
         "flags passed on": lambda: acted(a_world(truncated=80, terminated=70)),
-        "no time limit was reached": lambda: acted(a_world()),
+        "no time limit was reached": lambda: acted(),
     }
     FAULTY = {"flags merged": lambda: acted(a_world(merged=40))}
 
@@ -152,15 +152,15 @@ class FewRollouts(Detector, code="D725", needs_end=True):
                 )
 
     HEALTHY = {
-        "many rollouts": lambda: acted(a_world(), an_agent(settings={"n_steps": 128})),
-        "four rollouts": lambda: acted(a_world(), an_agent(settings={"n_steps": 1024}, trainings=4)),
+        "many rollouts": lambda: acted(an_agent(settings={"n_steps": 128})),
+        "four rollouts": lambda: acted(an_agent(settings={"n_steps": 1024}, trainings=4)),
         "an algorithm with a replay buffer": lambda: acted(
-            a_world(), an_agent("DQN", {"n_steps": 1}, trainings=2, buffer_filled=500)
+            an_agent("DQN", {"n_steps": 1}, trainings=2, buffer_filled=500)
         ),
     }
     FAULTY = {
         "one rollout": lambda: acted(
-            a_world(), an_agent(settings={"n_steps": 2048}, trainings=1, planned=1000, timesteps=2048)
+            an_agent(settings={"n_steps": 2048}, trainings=1, planned=1000, timesteps=2048)
         )
     }
 
@@ -204,10 +204,8 @@ class ReturnsFall(Detector, code="D726"):
         return {"fall_limit": (float(first.mean()) - float(last.mean())) / error}
 
     HEALTHY = {
-        "rises": lambda: acted(a_world(), returns=[float(20 + index) for index in range(60)]),
-        "neither": lambda: acted(a_world(), returns=[20.0, 30.0, 10.0] * 20),
-        "few episodes": lambda: acted(a_world(), returns=[30.0] * 6 + [10.0] * 6),
+        "rises": lambda: acted(returns=[float(20 + index) for index in range(60)]),
+        "neither": lambda: acted(returns=[20.0, 30.0, 10.0] * 20),
+        "few episodes": lambda: acted(returns=[30.0] * 6 + [10.0] * 6),
     }
-    FAULTY = {
-        "worse and worse": lambda: acted(a_world(), returns=[22.0, 25.0, 18.0] * 10 + [9.0, 10.0, 9.5] * 20)
-    }
+    FAULTY = {"worse and worse": lambda: acted(returns=[22.0, 25.0, 18.0] * 10 + [9.0, 10.0, 9.5] * 20)}

@@ -138,7 +138,7 @@ class EvaluationNotDeterministic(Detector, code="D603"):
     FAULTY = {
         "functional dropout": lambda: dropped(),
         "a new layer at every pass": lambda: probed(
-            "eval determinism", {"difference": 0.4, "operation": "bernoulli", "kind": "Dropout"}
+            "eval determinism", difference=0.4, operation="bernoulli", kind="Dropout"
         ),
     }
 

@@ -55,16 +55,14 @@ class InputIgnored(Detector, code="D602"):
         return self.symptom(message, probe, observed, self.change_limit, values)
 
     HEALTHY = {
-        "a small change": lambda: probed("input dependency", {"change": 1e-4, "ignored": ()}, step=16),
-        "a head that starts at zero": lambda: probed(
-            "input dependency", {"change": 0.0, "ignored": ()}, step=0
-        ),
-        "learned by heart": lambda: probed("input ignored", {"s": 0.01, "s_shuffled": 1.0}),
-        "too slow to say": lambda: probed("input ignored", {"s": 0.93, "s_shuffled": 1.01}),
+        "a small change": lambda: probed("input dependency", step=16, change=1e-4, ignored=()),
+        "a head that starts at zero": lambda: probed("input dependency", step=0, change=0.0, ignored=()),
+        "learned by heart": lambda: probed("input ignored", s=0.01, s_shuffled=1.0),
+        "too slow to say": lambda: probed("input ignored", s=0.93, s_shuffled=1.01),
     }
     FAULTY = {
-        "no effect at all": lambda: probed("input dependency", {"change": 0.0, "ignored": ()}, step=16),
-        "inputs do not help": lambda: probed("input ignored", {"s": 1.0, "s_shuffled": 1.0}),
+        "no effect at all": lambda: probed("input dependency", step=16, change=0.0, ignored=()),
+        "inputs do not help": lambda: probed("input ignored", s=1.0, s_shuffled=1.0),
     }
 
 
@@ -99,15 +97,11 @@ class BatchOverfitFails(Detector, code="D606"):
             yield self.symptom(message, probe, float(level), self.level_limit, dict(values))
 
     HEALTHY = {
-        "by heart": lambda: probed("batch overfit", {"first": 2.3, "best": 0.02, "steps": 40, "s": 0.01}),
-        "slow": lambda: probed("batch overfit", {"first": 2.3, "best": 1.9, "steps": 200, "s": 0.85}),
-        "no time": lambda: probed("batch overfit", {"first": 2.3, "best": 2.3, "steps": 4, "s": 1.0}),
+        "by heart": lambda: probed("batch overfit", first=2.3, best=0.02, steps=40, s=0.01),
+        "slow": lambda: probed("batch overfit", first=2.3, best=1.9, steps=200, s=0.85),
+        "no time": lambda: probed("batch overfit", first=2.3, best=2.3, steps=4, s=1.0),
     }
-    FAULTY = {
-        "not even one batch": lambda: probed(
-            "batch overfit", {"first": 2.35, "best": 2.29, "steps": 200, "s": 1.0}
-        )
-    }
+    FAULTY = {"not even one batch": lambda: probed("batch overfit", first=2.35, best=2.29, steps=200, s=1.0)}
 
 
 class GradientWrong(Detector, code="D607"):
@@ -137,12 +131,12 @@ class GradientWrong(Detector, code="D607"):
             )
 
     HEALTHY = {
-        "right": lambda: probed("gradient check", {"function": "Swish", "error": 1e-7, "wrong_share": 0.0}),
-        "a kink": lambda: probed("gradient check", {"function": "Clip", "error": 0.1, "wrong_share": 0.1}),
+        "right": lambda: probed("gradient check", function="Swish", error=1e-7, wrong_share=0.0),
+        "a kink": lambda: probed("gradient check", function="Clip", error=0.1, wrong_share=0.1),
     }
     FAULTY = {
         "a factor is missing": lambda: probed(
-            "gradient check", {"function": "Square", "error": 0.5, "wrong_share": 1.0, "ratio": 0.5}
+            "gradient check", function="Square", error=0.5, wrong_share=1.0, ratio=0.5
         )
     }
 
@@ -181,27 +175,24 @@ class RateProbe(Detector, code="D608"):
             yield self.symptom(message, probe, own, self.better_limit, detail)
 
     HEALTHY = {
-        "falls": lambda: probed(
-            "rate probe", {"x0.01": 1.0, "x0.1": 0.95, "x1": 0.6, "x10": 0.3, "x100": 9.0}
-        ),
-        "slow": lambda: probed(
-            "rate probe", {"x0.01": 1.0, "x0.1": 1.0, "x1": 0.98, "x10": 0.7, "x100": 0.02}
-        ),
-        "cautious": lambda: probed(
-            "rate probe", {"x0.01": 1.0, "x0.1": 0.999, "x1": 0.98, "x10": 0.85, "x100": 0.72}
-        ),
-        "nothing helps": lambda: probed(
-            "rate probe", {"x0.01": 1.0, "x0.1": 1.0, "x1": 1.0, "x10": 1.0, "x100": 1.0}
-        ),
+        "falls": lambda: _ten_steps(1.0, 0.95, 0.6, 0.3, 9.0),
+        "slow": lambda: _ten_steps(1.0, 1.0, 0.98, 0.7, 0.02),
+        "cautious": lambda: _ten_steps(1.0, 0.999, 0.98, 0.85, 0.72),
+        "nothing helps": lambda: _ten_steps(1.0, 1.0, 1.0, 1.0, 1.0),
     }
     FAULTY = {
-        "too high": lambda: probed(
-            "rate probe", {"x0.01": 0.9, "x0.1": 0.3, "x1": 4.0, "x10": 80.0, "x100": math.nan}
-        ),
-        "too low": lambda: probed(
-            "rate probe", {"x0.01": 1.0, "x0.1": 1.0, "x1": 0.9995, "x10": 0.99, "x100": 0.5}
-        ),
+        "too high": lambda: _ten_steps(0.9, 0.3, 4.0, 80.0, math.nan),
+        "too low": lambda: _ten_steps(1.0, 1.0, 0.9995, 0.99, 0.5),
     }
+
+
+_RATES = ("x0.01", "x0.1", "x1", "x10", "x100")
+
+
+def _ten_steps(*losses: float) -> Trace:
+    """What was left of the first loss, by rate."""
+    values: dict[str, Any] = dict(zip(_RATES, losses, strict=True))
+    return probed("rate probe", **values)
 
 
 def _reached(values: Mapping[str, Any], name: str) -> float:

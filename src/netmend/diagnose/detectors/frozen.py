@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -255,15 +256,9 @@ def _adapted(own: list[Wire], layers: list[str]) -> bool:
     )
 
 
-def _late(steps: int, count: int = 800, **more: object) -> Trace:
-    values = {
-        "class": "Backbone",
-        "count": count,
-        "total": 2000,
-        "steps": steps,
-        "names": ["model.stem.weight"],
-    }
-    return probed("frozen late", {**values, **more})
+def _late(steps: int, count: int = 800) -> Trace:
+    names: dict[str, Any] = {"class": "Backbone", "count": count, "total": 2000, "steps": steps}
+    return probed("frozen late", **names, names=["model.stem.weight"])
 
 
 class FrozenLate(Detector, code="D230"):

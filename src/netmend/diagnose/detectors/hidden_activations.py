@@ -216,12 +216,13 @@ class ModelIsAffine(Detector, code="D604"):
             yield self.symptom(message, probe, curvature, self.curvature_limit, dict(probe.values))
 
     HEALTHY = {
-        "slightly bent": lambda: probed("affine", {"curvature": 2e-4, "weight_layers": 3}),
-        "linear regression": lambda: probed("affine", {"curvature": 1e-7, "weight_layers": 1}),
+        "slightly bent": lambda: probed("affine", curvature=2e-4, weight_layers=3),
+        "linear regression": lambda: probed("affine", curvature=1e-7, weight_layers=1),
         "all units happen to be active": lambda: probed(
             "affine",
-            {"curvature": 1e-7, "weight_layers": 2},
             ModuleFact("model.1", "ReLU", "model", activation="relu", order=1),
+            curvature=1e-7,
+            weight_layers=2,
         ),
     }
-    FAULTY = {"three linear layers": lambda: probed("affine", {"curvature": 3e-7, "weight_layers": 3})}
+    FAULTY = {"three linear layers": lambda: probed("affine", curvature=3e-7, weight_layers=3)}

@@ -284,9 +284,8 @@ class BiasInitOff(Detector, code="D113", needs_fixed_data=True):
             table = trace.table("activation", link.name)
             if bias is None or not bias.trainable or bias.initial.rms is None or not len(table):
                 continue
-            spread = float(
-                table.column("sample_spread")[0] * table.column("rms")[0]
-            )  # what the weights bring
+            # what the weights bring
+            spread = float(table.column("sample_spread")[0] * table.column("rms")[0])
             if spread > 0:
                 yield link, bias, bias.initial.rms / spread
 

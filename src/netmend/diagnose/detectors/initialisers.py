@@ -81,8 +81,7 @@ class OneSidedWeights(Detector, code="D122"):
 
 
 def _again(parameters: int, most: int) -> Trace:
-    values = {"parameters": parameters, "most": most, "names": ["model.h.0.c_proj.weight"]}
-    return probed("initialised again", values)
+    return probed("initialised again", parameters=parameters, most=most, names=["model.h.0.c_proj.weight"])
 
 
 class InitialisedAgain(Detector, code="D123"):

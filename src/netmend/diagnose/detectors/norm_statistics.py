@@ -98,7 +98,7 @@ def _evaluated(trace: Trace) -> bool:
 
 
 def _estimate(agreement: float) -> Trace:
-    return probed("spectral estimate", {"agreement": agreement, "layers": 3, "model": "model"})
+    return probed("spectral estimate", agreement=agreement, layers=3, model="model")
 
 
 class NormNotEstimated(Detector, code="D231"):
@@ -193,24 +193,30 @@ class ModeGap(Detector, code="D605"):
     HEALTHY = {
         "dropout costs a little": lambda: probed(
             "mode gap",
-            {"output": 0.4, "loss_training": 0.5, "loss_evaluation": 0.3},
             TargetFact("loss", constant_loss=1.0),
             step=64,
+            output=0.4,
+            loss_training=0.5,
+            loss_evaluation=0.3,
         ),
         "averages have not settled": lambda: probed(
             "mode gap",
-            {"output": 0.9, "loss_training": 0.5, "loss_evaluation": 2.3},
             TargetFact("loss", constant_loss=1.0),
             step=16,
+            output=0.9,
+            loss_training=0.5,
+            loss_evaluation=2.3,
         ),
     }
     FAULTY = {
-        "dropout leaves nothing": lambda: probed("mode gap", {"output": 12.0}, step=64),
+        "dropout leaves nothing": lambda: probed("mode gap", step=64, output=12.0),
         "averages of batches of two": lambda: probed(
             "mode gap",
-            {"output": 2.0, "loss_training": 0.3, "loss_evaluation": 1.4},
             TargetFact("loss", constant_loss=1.0),
             step=256,
+            output=2.0,
+            loss_training=0.3,
+            loss_evaluation=1.4,
         ),
     }
 

@@ -51,7 +51,7 @@ class RewardConstant(Detector, code="D711"):
         yield self.symptom(message, world, low, detail=detail)
 
     HEALTHY = {
-        "a reward per step, episodes of different length": lambda: acted(a_world()),
+        "a reward per step, episodes of different length": lambda: acted(),
         "a goal that was reached once": lambda: acted(
             a_world(reward_low=-1.0, reward_high=0.0), returns=[-200.0] * 30
         ),
@@ -201,7 +201,7 @@ class ObservationBadlyScaled(Detector, code="D714"):
         return {"size_limit": max(world.feature_rms)}
 
     HEALTHY = {
-        "features near one": lambda: acted(a_world(), an_agent()),
+        "features near one": lambda: acted(an_agent()),
         "large features that are normalised": lambda: acted(
             a_world(feature_rms=(900.0, 1.0)), an_agent(observations_normalised=True)
         ),

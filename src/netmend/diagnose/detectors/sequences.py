@@ -194,12 +194,12 @@ class FirstStepOnly(Detector, code="D610"):
             yield self.symptom(message, probe, detail=dict(probe.values))
 
     HEALTHY = {
-        "all steps matter": lambda: probed("first step", {"alone": False, "steps": 28}, step=16),
-        "parts that start at zero": lambda: probed("first step", {"alone": True, "steps": 28}, step=1),
+        "all steps matter": lambda: probed("first step", step=16, alone=False, steps=28),
+        "parts that start at zero": lambda: probed("first step", step=1, alone=True, steps=28),
     }
     FAULTY = {
         "the first output of a recurrent layer": lambda: probed(
-            "first step", {"alone": True, "steps": 28, "operation": "select"}, step=16
+            "first step", step=16, alone=True, steps=28, operation="select"
         )
     }
 
@@ -210,7 +210,7 @@ WHAT = "looking ahead"
 def predicting(offset: int = 1, **values: Any) -> Trace:
     """A model of sequences, one element of which was changed."""
     asked = {"offset": offset, "share": 1.0, "distinct": 60, "ahead": 0.0, "behind": 0.2, "answer": 0.0}
-    return probed(WHAT, asked | values)
+    return probed(WHAT, **(asked | values))
 
 
 class LooksAhead(Detector, code="D802"):

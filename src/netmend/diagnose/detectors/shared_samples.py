@@ -177,9 +177,8 @@ class TrainingEvaluationOverlap(Detector, code="D309", needs_fixed_data=True):
         if not evaluated:
             return None
         if not samples and len(common) >= self.inside_limit * trained:
-            samples = len(
-                evaluated
-            )  # the evaluation holds the training data, of which only a part was looked at
+            # the evaluation holds the training data, of which only a part was looked at
+            samples = len(evaluated)
         total = max(trained, samples)
         seen = [(share, before / max(before, samples)) for share, before in shares]
         inside = [share >= self.inside_limit * part for share, part in seen]
@@ -192,9 +191,8 @@ class TrainingEvaluationOverlap(Detector, code="D309", needs_fixed_data=True):
         # Inputs with few values meet by chance. Equal samples within evaluation batches tell how often: as with birthdays.
         by_chance = 3 * 2 * copies / looked * trained
         if any(batch.feature_axis == "token" for batch in prints(trace, "evaluation")):
-            by_chance = max(
-                by_chance, 2 * (copies + 3) / looked * trained
-            )  # few copies say little, and tokens repeat
+            # few copies say little, and tokens repeat
+            by_chance = max(by_chance, 2 * (copies + 3) / looked * trained)
         if len(common) / len(evaluated) < by_chance:
             return None
         whole = all(inside)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.examples.agents import a_world, acted, an_agent, twins
+from netmend.diagnose.examples.agents import acted, an_agent, twins
 from netmend.diagnose.measures.acting import agents, training_world
 from netmend.diagnose.measures.ending import finished
 from netmend.unit import convention, exact
@@ -69,21 +69,19 @@ class TargetNeverMoves(Detector, code="D720"):
         return float(1 - (1 - min(1.0, tau)) ** (agent.updates / interval))
 
     HEALTHY = {
-        "follows": lambda: acted(a_world(), an_agent("DQN", target_looks=50, target_changes=4)),
-        "soft updates": lambda: acted(
-            a_world(), an_agent("SAC", {"tau": 0.005}, target_looks=50, target_changes=50)
-        ),
-        "a hand-written pair": lambda: acted(a_world(), *twins(changes=3)),
-        "a frozen copy that is trained itself": lambda: acted(a_world(), *twins(changes=0, trained=True)),
+        "follows": lambda: acted(an_agent("DQN", target_looks=50, target_changes=4)),
+        "soft updates": lambda: acted(an_agent("SAC", {"tau": 0.005}, target_looks=50, target_changes=50)),
+        "a hand-written pair": lambda: acted(*twins(changes=3)),
+        "a frozen copy that is trained itself": lambda: acted(*twins(changes=0, trained=True)),
     }
     FAULTY = {
         "an interval beyond the run": lambda: acted(
-            a_world(), an_agent("DQN", {"target_update_interval": 10_000}, target_looks=50, target_changes=0)
+            an_agent("DQN", {"target_update_interval": 10_000}, target_looks=50, target_changes=0)
         ),
         "a tiny Polyak factor": lambda: acted(
-            a_world(), an_agent("SAC", {"tau": 1e-5}, target_looks=50, target_changes=50)
+            an_agent("SAC", {"tau": 1e-5}, target_looks=50, target_changes=50)
         ),
-        "a hand-written pair": lambda: acted(a_world(), *twins(changes=0)),
+        "a hand-written pair": lambda: acted(*twins(changes=0)),
     }
 
 
@@ -119,13 +117,13 @@ class TargetFollowsAtOnce(Detector, code="D721"):
 
     HEALTHY = {
         "stands still between updates": lambda: acted(
-            a_world(), an_agent("DQN", target_looks=50, target_changes=10, target_equal=10)
+            an_agent("DQN", target_looks=50, target_changes=10, target_equal=10)
         ),
-        "a hand-written pair": lambda: acted(a_world(), *twins(changes=30, equal=4)),
+        "a hand-written pair": lambda: acted(*twins(changes=30, equal=4)),
     }
     FAULTY = {
         "a Polyak factor of one": lambda: acted(
-            a_world(), an_agent("SAC", {"tau": 1.0}, target_looks=50, target_changes=50, target_equal=50)
+            an_agent("SAC", {"tau": 1.0}, target_looks=50, target_changes=50, target_equal=50)
         ),
-        "a hand-written pair": lambda: acted(a_world(), *twins(changes=40, equal=40)),
+        "a hand-written pair": lambda: acted(*twins(changes=40, equal=40)),
     }

@@ -21,9 +21,8 @@ from netmend.vocabulary import (
 from netmend.vocabulary.facts import Fact
 
 WORLD, AGENT = "CartPole-v1@train.py:30", "PPO@train.py:12"
-PROGRAMS = (
-    Path(__file__).parents[2] / "localise" / "lines" / "acting_programs"
-)  # sources that examples of causes point to
+# sources that examples of causes point to
+PROGRAMS = Path(__file__).parents[2] / "localise" / "lines" / "acting_programs"
 _ROW = dict.fromkeys(
     (
         "entropy",
@@ -100,9 +99,13 @@ def acted(
     script: str = "train.py",
     more: Sequence[Table] = (),
 ) -> Trace:
-    """A run with these facts; `returns` per episode, `behaviour` the share of the commonest action, `looks` rows of the agent."""
+    """A run with these facts, on a CartPole unless they name a world; `returns` per episode, `behaviour` the share of the commonest
+    action, `looks` rows of the agent.
+    """
     folder = str(PROGRAMS) if script != "train.py" else ""
-    known = [RunFact("example", script, working_directory=folder, steps=steps, status="finished"), *facts]
+    world = [] if any(isinstance(fact, WorldFact) for fact in facts) else [a_world()]
+    run = RunFact("example", script, working_directory=folder, steps=steps, status="finished")
+    known: list[Fact] = [run, *world, *facts]
     if steps and not any(isinstance(fact, OptimizerFact) for fact in facts):
         known.append(OptimizerFact("optimizer", "Adam", (), Site(script, 8), Site(script, 50)))
     if not any(isinstance(fact, ModelFact) for fact in facts):
@@ -126,6 +129,11 @@ def acted(
         }
         tables.append(Table.of("agent", AGENT, rows))
     return trace_of(*known, *tables)
+
+
+def stepped_at(line: int, script: str, *facts: Fact, returns: Sequence[float] = (), **world: Any) -> Trace:
+    """A run of one of the `PROGRAMS`, which steps its environment at a line."""
+    return acted(a_world(stepped=Site(script, line), **world), *facts, script=script, returns=returns)
 
 
 def _rising(count: int) -> list[float]:

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from netmend.diagnose.examples.curves import trace_of
-from netmend.vocabulary import FunctionFact, ModuleFact, OptimizerFact, ProbeFact, RunFact, Site, Table, Trace
+from netmend.vocabulary import FunctionFact, ModuleFact, OptimizerFact, ProbeFact, RunFact, Site, Trace
 from netmend.vocabulary.facts import Fact
 
 MODEL = Site("model.py", 12)
 LINE = Site("model.py", 20)
 
 
-def probed(
-    what: str, values: dict[str, Any], *others: Fact, step: int = 1, tables: Iterable[Table] = ()
-) -> Trace:
-    """A run of 100 steps in which one experiment was made on `model`."""
+def probed(what: str, *others: Fact, step: int = 1, **values: Any) -> Trace:
+    """A run of 100 steps in which one experiment was made on `model`, with what came out of it."""
     probe = ProbeFact(f"{what}@model", what, "model", step, values, LINE)
     run = RunFact("example", "train.py", steps=100, status="finished")
-    return trace_of(run, probe, *others, *tables)
+    return trace_of(run, probe, *others)
 
 
 def mixed(
@@ -50,7 +47,7 @@ def mixed(
         "module_input": (),
     }
     stepped = [OptimizerFact(f"optimizer{n}", "Adam", stepped=Site("train.py", 9)) for n in range(optimizers)]
-    return probed("batch independence", values | more, *stepped)
+    return probed("batch independence", *stepped, **{**values, **more})
 
 
 def recurrent(others: float = 0.2, **more: Any) -> Trace:
@@ -72,11 +69,10 @@ def swapped(
     before: tuple[int, ...] = (32, 30, 6), after: tuple[int, ...] = (32, 6, 30), classes: bool = False
 ) -> Trace:
     """A view in the forward pass; `classes`: between the network and its loss."""
-    values = {"before": before, "after": after, "operation": "view", "module": "model", "classes": classes}
-    return probed("axis order", values)
+    return probed("axis order", before=before, after=after, operation="view", module="model", classes=classes)
 
 
 def dropped(difference: float = 0.4, operation: str = "bernoulli") -> Trace:
     """A model with a functional dropout, run twice in eval mode."""
     dropout = FunctionFact("model.dropout@model.py:20", "dropout", "dropout", "model", site=LINE)
-    return probed("eval determinism", {"difference": difference, "operation": operation}, dropout)
+    return probed("eval determinism", dropout, difference=difference, operation=operation)

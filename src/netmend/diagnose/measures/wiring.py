@@ -34,9 +34,8 @@ class Wire:
     measured: int  # looks at which there was a gradient
     flows: bool  # a gradient other than zero was seen
     changed: bool | None  # None: not watched
-    fresh: (
-        bool | None
-    )  # it starts with evenly spread random values, as layers are made with; None: cannot be told
+    # it starts with evenly spread random values, as layers are made with; None: cannot be told
+    fresh: bool | None
     twin: bool  # it starts with the very values of another one: a copy of a network
 
     @property

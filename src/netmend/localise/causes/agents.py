@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from netmend.diagnose.detectors.agents import ActionsCollapse, AgentSettingUnusual, LearningNeverStarts
 from netmend.diagnose.detectors.episodes import FewRollouts
-from netmend.diagnose.examples.agents import a_world, acted
+from netmend.diagnose.examples.agents import stepped_at
 from netmend.diagnose.measures.acting import agents, training_world
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
@@ -229,11 +229,7 @@ class ExplorationMissing(Cause, code="RL-EXP-MISSING"):
             explains=("D722",),
         )
 
-    FAULTY = {
-        "always the best guess": lambda: acted(
-            a_world(stepped=Site("always_greedy.txt", 14)), script="always_greedy.txt"
-        )
-    }
+    FAULTY = {"always the best guess": lambda: stepped_at(14, "always_greedy.txt")}
 
 
 def _greedy_choice(case: Case, step: StepCall) -> Site | None:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.diagnose.detectors.episodes import SameStart, SteppedAfterEnd, TruncationMerged
-from netmend.diagnose.examples.agents import a_world, acted
+from netmend.diagnose.examples.agents import stepped_at
 from netmend.diagnose.measures.acting import agents, improved, returns, training_world
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, fault, for_symptom
@@ -102,11 +102,7 @@ class EndOfEpisodeIgnored(Cause, code="RL-ENV-DONES"):
             explains=("D723", "D717"),
         )
 
-    FAULTY = {
-        "a target without a mask": lambda: acted(
-            a_world(stepped=Site("no_mask.txt", 14)), script="no_mask.txt"
-        )
-    }
+    FAULTY = {"a target without a mask": lambda: stepped_at(14, "no_mask.txt")}
 
 
 class TruncationAsTermination(Cause, code="RL-ENV-FLAGS"):
@@ -171,10 +167,8 @@ class TruncationAsTermination(Cause, code="RL-ENV-FLAGS"):
         *TruncationMerged.FAULTY,
         Run(
             "a hand-written replay buffer that keeps `done`",
-            lambda: acted(
-                a_world(truncated=60, terminated=90, stepped=Site("flags_joined.txt", 16)),
-                ModelFact("target", "Linear"),
-                script="flags_joined.txt",
+            lambda: stepped_at(
+                16, "flags_joined.txt", ModelFact("target", "Linear"), truncated=60, terminated=90
             ),
         ),
     )
@@ -244,15 +238,9 @@ class StateNotAdvanced(Cause, code="RL-STEP-MISSING"):
         )
 
     FAULTY = {
-        "the state stays that of the reset": lambda: acted(
-            a_world(stepped=Site("stale_state.txt", 14)), script="stale_state.txt"
-        ),
-        "the state is kept twice": lambda: acted(
-            a_world(stepped=Site("state_kept_twice.txt", 19)), script="state_kept_twice.txt"
-        ),
-        "the state moves on before it is kept": lambda: acted(
-            a_world(stepped=Site("state_moved_early.txt", 16)), script="state_moved_early.txt"
-        ),
+        "the state stays that of the reset": lambda: stepped_at(14, "stale_state.txt"),
+        "the state is kept twice": lambda: stepped_at(19, "state_kept_twice.txt"),
+        "the state moves on before it is kept": lambda: stepped_at(16, "state_moved_early.txt"),
     }
 
 

@@ -34,9 +34,8 @@ class EvaluationOnTrainingData(Cause, code="VAL-SPLIT"):
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D309"):
-            unsure = bool(
-                symptom.detail.get("unsure")
-            )  # all of it was trained on: perhaps it is meant as a training accuracy
+            # all of it was trained on: perhaps it is meant as a training accuracy
+            unsure = bool(symptom.detail.get("unsure"))
             cut = split_line(case)
             if symptom.detail.get("windows") and cut is None and any(case.sources.files()):
                 continue  # one text without parts: the loss on what is learned is looked at on purpose

@@ -167,9 +167,8 @@ def _every_step(case: Case, scheduler: str) -> bool:
     return stepped > seen / 2
 
 
-_UNROLLED = (
-    8  # calls of one layer in one forward pass: shared layers of other networks are called two or three times
-)
+# calls of one layer in one forward pass: shared layers of other networks are called two or three times
+_UNROLLED = 8
 _SGD_RATE, _ADAM_RATE = 0.1, 0.01  # what tutorials and papers use at most
 
 

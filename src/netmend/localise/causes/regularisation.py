@@ -258,9 +258,8 @@ class NothingAgainstOverfitting(Cause, code="LOS-REG-MISSING"):
                 evidence.append(Evidence(f"{weights:,} weights are trained on {samples:,} samples.", FAIR))
             if (broken := case.first("D502", "D110")) is not None:
                 evidence.append(Evidence("The training loss itself rose.", -STRONG, broken.code))
-            few = (
-                samples is not None and samples <= self.few_samples
-            )  # from so few nothing general can be learned
+            # from so few nothing general can be learned
+            few = samples is not None and samples <= self.few_samples
             if (never := case.first("D311")) is not None and not few:
                 evidence.append(
                     Evidence("Evaluation was never better than a constant prediction.", -STRONG, never.code)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from netmend.diagnose.detectors.target_networks import TargetFollowsAtOnce, TargetNeverMoves
-from netmend.diagnose.examples.agents import a_world, acted
+from netmend.diagnose.examples.agents import stepped_at
 from netmend.diagnose.measures.acting import agents, training_world
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, fault, for_symptom
@@ -82,12 +82,8 @@ class TargetNetworkShared(Cause, code="RL-NET-BIASED"):
         )
 
     FAULTY = {
-        "a target network that is never asked": lambda: acted(
-            a_world(stepped=Site("target_unused.txt", 17)), script="target_unused.txt"
-        ),
-        "one network, two names": lambda: acted(
-            a_world(stepped=Site("one_network.txt", 14)), script="one_network.txt"
-        ),
+        "a target network that is never asked": lambda: stepped_at(17, "target_unused.txt"),
+        "one network, two names": lambda: stepped_at(14, "one_network.txt"),
     }
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.diagnose.detectors.agents import ValuesExplode
-from netmend.diagnose.examples.agents import a_world, acted
+from netmend.diagnose.examples.agents import stepped_at
 from netmend.diagnose.measures.acting import agents, improved, returns, training_world
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Cause, fault, for_symptom
@@ -138,38 +138,25 @@ class UpdateRuleWrong(Cause, code="RL-NET-RULE"):
         )
 
     FAULTY = (
+        Run("returns from the wrong end", lambda: stepped_at(13, "forward_returns.txt")),
         Run(
-            "returns from the wrong end",
-            lambda: acted(a_world(stepped=Site("forward_returns.txt", 13)), script="forward_returns.txt"),
-        ),
-        Run(
-            "the reward with a minus",
-            lambda: acted(
-                a_world(stepped=Site("reward_turned.txt", 14)),
-                script="reward_turned.txt",
-                returns=[10.0, 11.0] * 30,
-            ),
+            "the reward with a minus", lambda: stepped_at(14, "reward_turned.txt", returns=[10.0, 11.0] * 30)
         ),
         Run(
             "a target about the same states",
-            lambda: acted(
-                a_world(stepped=Site("same_states.txt", 28)),
+            lambda: stepped_at(
+                28,
+                "same_states.txt",
                 ModelFact("q_net", "Linear", parameters=10, trainable=10),
                 ModelFact("target", "Linear", parameters=10, trainable=10),
-                script="same_states.txt",
                 returns=[10.0, 11.0] * 30,
             ),
         ),
-        Run(
-            "returns from the wrong end, used at once",
-            lambda: acted(a_world(stepped=Site("forward_weights.txt", 13)), script="forward_weights.txt"),
-        ),
+        Run("returns from the wrong end, used at once", lambda: stepped_at(13, "forward_weights.txt")),
         Run(
             "likelihoods of rewarded actions lowered",
-            lambda: acted(
-                a_world(stepped=Site("likelihood_lowered.txt", 23)),
-                script="likelihood_lowered.txt",
-                returns=[22.0, 25.0, 18.0] * 10 + [9.0, 10.0, 9.5] * 20,
+            lambda: stepped_at(
+                23, "likelihood_lowered.txt", returns=[22.0, 25.0, 18.0] * 10 + [9.0, 10.0, 9.5] * 20
             ),
         ),
         *ValuesExplode.FAULTY,
