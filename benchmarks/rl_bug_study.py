@@ -45,7 +45,7 @@ def bug_ladder(name: str, train: Path) -> Ladder:
     )
     edit = FileEdit(str(train), lines_of(text).edit(0, len(text), buggy))
     bug = Mutation("M799", CAUSES[name], name.replace("_", " "), (edit,))
-    return Ladder("M799", "", name.replace("_", " "), ON, (bug,), (1.0,))
+    return Ladder("M799", "", name.replace("_", " "), ON, (bug,), (1.0,), (1.0,))
 
 
 def studied(name: str, runs: int, jobs: int, work: Path) -> dict[str, object]:

@@ -72,10 +72,8 @@ def described(each: Mutation, among: tuple[Mutation, ...], root: str) -> dict[st
     return {
         "operator": each.operator,
         "cause": each.cause,
-        "grade": each.grade,
         "title": each.title,
         "component": each.component,
-        "parameter": each.parameter,
         "lines": [list(line) for line in lines],
     }
 

@@ -35,7 +35,7 @@ class Stub:
         self.fails = {REPLAY: replay} | ({EDGE: edge} if starts_at_edge else {})
         self.trained = 0
         mutation = Mutation("M799", "RL-REW-SUBOPT", "a mutant", ())
-        self.judged = Judged(Ladder("M799", "", "a mutant", ON, (mutation,), (1.0,)), 0, ())
+        self.judged = Judged(Ladder("M799", "", "a mutant", ON, (mutation,), (1.0,), (1.0,)), 0, ())
         self.answer(Study._judge(self, self.judged))  # type: ignore[arg-type]
         self.tried = self.judged.tried(self.known)
 

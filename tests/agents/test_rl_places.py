@@ -134,7 +134,7 @@ def test_what_may_come_from_elsewhere_is_left_alone(tmp_path: Path) -> None:
 def test_a_ladder_climbs_away_from_the_present_value(tmp_path: Path) -> None:
     down, up = ladders(case_of(tmp_path, BY_ID), "M701")
     assert down.values == (0.98, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.45) and up.values == (0.995, 0.999, 0.9999)
-    assert [step.grade for step in up.steps] == pytest.approx([1 / 3, 2 / 3, 1])
+    assert list(up.grades) == pytest.approx([1 / 3, 2 / 3, 1])
 
 
 def test_every_operator_that_was_proposed_is_here() -> None:

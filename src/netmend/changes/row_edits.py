@@ -110,12 +110,15 @@ def chances(held: Holder, shape: str) -> tuple[str, FileEdits]:
     return _drawn(held.file, "torch.rand", shape, _moved(held))
 
 
-def normal(held: Holder, shape: str) -> tuple[str, FileEdits]:
-    """A normally distributed number for each element."""
+def noisy(held: Holder, size: float) -> FileEdits:
+    """Normally distributed noise of so many standard deviations is added."""
+    name = part_of(held)
     if is_array(held.flow, held):
-        name, extra = spelled(held.file, "numpy.random.default_rng")
-        return f"{name}(0).standard_normal({shape})", extra
-    return _drawn(held.file, "torch.randn", shape, _moved(held))
+        generator, extra = spelled(held.file, "numpy.random.default_rng")
+        noise = f"{generator}(0).standard_normal({name}.shape)"
+    else:
+        noise, extra = _drawn(held.file, "torch.randn", f"{name}.shape", _moved(held))
+    return (*put(held, f"{name}[:] = {name} + {size:g} * {name}.std() * {noise}"), *extra)
 
 
 def shifts(held: Holder, shape: str, classes: int) -> tuple[str, FileEdits]:

@@ -9,89 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, runtime_checkable
 
 from netmend.changes.case import Case
-from netmend.errors import UsageError
-from netmend.mutate.mutation import OPERATORS, Mutation, Operator, mutation
+from netmend.mutate.mutation import OPERATORS, Mutation, Operator, until_failure
 from netmend.mutate.verdicts import Verdict
 from netmend.program.source.values import Faces
 from netmend.vocabulary.change import FileEdits
 
-
-class Range(Protocol):
-    """What the search needs of a scale; `netmend.mutate.magnitude.Scale` is one."""
-
-    @property
-    def mildest(self) -> float: ...
-    @property
-    def extreme(self) -> float: ...
-    @property
-    def precision(self) -> float: ...
-    @property
-    def logarithmic(self) -> bool: ...
-    def fitted(self, value: float) -> float: ...
-    def position(self, value: float) -> float: ...
-
-
-@dataclass(frozen=True)
-class Found:
-    """What the search knows about one ordered fault on one set of data."""
-
-    killed: float | None  # the mildest value found to be killed; None: none is
-    survived: float  # the strongest milder value not killed; the scale's mildest end (no fault) where none was tried
-    tried: tuple[tuple[float, Verdict], ...]  # in the order in which they were asked
-
-    @property
-    def verdicts(self) -> dict[float, Verdict]:
-        return dict(self.tried)
-
-    def orderly(self, scale: Range) -> bool:
-        """Whether every tried value beyond a killed one is killed too, as the halving supposes."""
-        outcomes = [found.killed for value, found in sorted(self.tried, key=lambda it: scale.position(it[0]))]
-        return outcomes == sorted(outcomes)
-
-
-def mildest_killed(scale: Range, killed: Callable[[float], Verdict], known: Sequence[float] = ()) -> Found:
-    """`killed` is asked once for each value. A range of which not even the extreme is killed is given up at once."""
-    verdicts: dict[float, Verdict] = {}
-
-    def ask(value: float) -> bool:
-        if value not in verdicts:
-            verdicts[value] = killed(value)
-        return verdicts[value].killed
-
-    start = [scale.extreme, *(value for value in known if value != scale.mildest)]
-    dead = [value for value in start if ask(value)]
-    if not dead:
-        return Found(None, scale.extreme, tuple(verdicts.items()))
-    upper = min(dead, key=scale.position)
-    milder = [value for value in start if not ask(value) and scale.position(value) < scale.position(upper)]
-    lower = max(milder, key=scale.position, default=scale.mildest)
-    while not _close(scale, lower, upper):
-        middle = scale.fitted(_middle(scale, lower, upper))
-        if not scale.position(lower) < scale.position(middle) < scale.position(upper):
-            break  # nothing that can be set lies between
-        if ask(middle):
-            upper = middle
-        else:
-            lower = middle
-    return Found(upper, lower, tuple(verdicts.items()))
-
-
-def _middle(scale: Range, lower: float, upper: float) -> float:
-    return math.sqrt(lower * upper) if scale.logarithmic else (lower + upper) / 2
-
-
-def _close(scale: Range, lower: float, upper: float) -> bool:
-    allowed = scale.precision * (1 + 1e-9)  # 0.3 - 0.2 is not more than 0.1
-    if scale.logarithmic:
-        return max(lower, upper) <= min(lower, upper) * allowed
-    return abs(upper - lower) <= allowed
-
-
-Item = TypeVar("Item")
-_LEAST_GRADE = 0.01
 _DIGITS = 4  # of a value, so that what is written into the source stays short
 
 
@@ -126,6 +50,57 @@ class Scale:
         return min(1.0, max(0.0, (own - first) / (last - first)))
 
 
+@dataclass(frozen=True)
+class Found:
+    """What the search knows about one ordered fault on one set of data."""
+
+    killed: float | None  # the mildest value found to be killed; None: none is
+    survived: float  # the strongest milder value not killed; the scale's mildest end (no fault) where none was tried
+    tried: tuple[tuple[float, Verdict], ...]  # in the order in which they were asked
+
+    @property
+    def verdicts(self) -> dict[float, Verdict]:
+        return dict(self.tried)
+
+
+def mildest_killed(scale: Scale, killed: Callable[[float], Verdict], known: Sequence[float] = ()) -> Found:
+    """`killed` is asked once for each value. A range of which not even the extreme is killed is given up at once."""
+    verdicts: dict[float, Verdict] = {}
+
+    def ask(value: float) -> bool:
+        if value not in verdicts:
+            verdicts[value] = killed(value)
+        return verdicts[value].killed
+
+    start = [scale.extreme, *(value for value in known if value != scale.mildest)]
+    dead = [value for value in start if ask(value)]
+    if not dead:
+        return Found(None, scale.extreme, tuple(verdicts.items()))
+    upper = min(dead, key=scale.position)
+    milder = [value for value in start if not ask(value) and scale.position(value) < scale.position(upper)]
+    lower = max(milder, key=scale.position, default=scale.mildest)
+    while not _close(scale, lower, upper):
+        middle = scale.fitted(_middle(scale, lower, upper))
+        if not scale.position(lower) < scale.position(middle) < scale.position(upper):
+            break  # nothing that can be set lies between
+        if ask(middle):
+            upper = middle
+        else:
+            lower = middle
+    return Found(upper, lower, tuple(verdicts.items()))
+
+
+def _middle(scale: Scale, lower: float, upper: float) -> float:
+    return math.sqrt(lower * upper) if scale.logarithmic else (lower + upper) / 2
+
+
+def _close(scale: Scale, lower: float, upper: float) -> bool:
+    allowed = scale.precision * (1 + 1e-9)  # 0.3 - 0.2 is not more than 0.1
+    if scale.logarithmic:
+        return max(lower, upper) <= min(lower, upper) * allowed
+    return abs(upper - lower) <= allowed
+
+
 @dataclass(frozen=True, eq=False)
 class Knob:
     """One fault at one place whose strength can be chosen."""
@@ -138,55 +113,54 @@ class Knob:
     component: str = ""
 
 
-@runtime_checkable
-class Graded(Protocol):
-    """An operator whose faults have a strength."""
+class Graded(Operator):
+    """Base of the operators whose faults have a strength."""
+
+    values: tuple[float, ...]  # proposed where no strength is asked for
+    only_turned: bool = False  # where nothing can be turned, the fault could not be told from another one
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """What can be turned in a program; none where the place cannot be told for sure."""
-        ...
+        raise NotImplementedError
 
+    def propose(self, case: Case) -> Iterator[Mutation]:
+        for knob in self.knobs(case):
+            for value in self.values_for(knob):
+                mutation = knob.at(value)
+                if mutation is not None:
+                    yield mutation
 
-@runtime_checkable
-class PartlyGraded(Graded, Protocol):
-    """A graded operator that says itself which of its faults have no strength."""
+    def values_for(self, knob: Knob) -> Iterable[float]:
+        return self.values
 
     def others(self, case: Case) -> Iterator[Mutation]:
-        """Those, also where nothing can be turned."""
-        ...
+        """Faults that no knob covers: all, where nothing can be turned."""
+        if not self.only_turned and next(self.knobs(case), None) is None:
+            yield from self.propose(case)
 
+    def knob(
+        self,
+        title: str,
+        scale: Scale,
+        edits: Callable[[float], FileEdits | Faces],
+        *,
+        cause: str = "",
+        component: str = "",
+        told: str | Callable[[float], str],
+    ) -> Iterator[Knob]:
+        """One knob, or none where not even its extreme can be written. `told`: title of a value, `{}` stands for it."""
 
-def knob(
-    operator: Operator,
-    title: str,
-    scale: Scale,
-    edits: Callable[[float], FileEdits | Faces],
-    *,
-    cause: str = "",
-    component: str = "",
-    told: str | Callable[[float], str] = "",
-) -> Iterator[Knob]:
-    """One knob, or none where not even its extreme can be written. `told`: title of a value, `{}` stands for it."""
+        def at(value: float) -> Mutation | None:
+            value = scale.fitted(value)
+            if value == scale.mildest:
+                return None
+            text = told(value) if callable(told) else told.format(f"{value:g}")
+            return next(
+                self.mutation(text, edits(value), cause=cause, component=component, value=value), None
+            )
 
-    def at(value: float) -> Mutation | None:
-        value = scale.fitted(value)
-        if value == scale.mildest:
-            return None
-        text = told(value) if callable(told) else (told or f"{title}: {{}}").format(f"{value:g}")
-        made = mutation(
-            operator,
-            text,
-            edits(value),
-            cause=cause,
-            grade=max(_LEAST_GRADE, scale.position(value)),
-            component=component,
-            parameter=f"{value:g}",
-            value=value,
-        )
-        return next(made, None)
-
-    if at(scale.extreme) is not None:
-        yield Knob(operator.code, title, scale, at, cause or operator.causes[0], component)
+        if at(scale.extreme) is not None:
+            yield Knob(self.code, title, scale, at, cause or self.causes[0], component)
 
 
 def knobs(case: Case, problems: list[str], operators: Iterable[Operator] | None = None) -> list[Knob]:
@@ -194,7 +168,7 @@ def knobs(case: Case, problems: list[str], operators: Iterable[Operator] | None 
     found: list[Knob] = []
     for operator in OPERATORS.all() if operators is None else operators:
         if isinstance(operator, Graded):
-            found += _kept(operator.code, operator.knobs(case), problems)
+            found += until_failure(operator.code, operator.knobs(case), problems)
     return found
 
 
@@ -202,24 +176,7 @@ def singles(case: Case, problems: list[str], operators: Iterable[Operator] | Non
     """All mutations that no knob covers; two with the same edits count once."""
     found: dict[FileEdits, Mutation] = {}
     for operator in OPERATORS.all() if operators is None else operators:
-        own = operator.propose(case)
-        if isinstance(operator, PartlyGraded):
-            own = operator.others(case)
-        elif isinstance(operator, Graded) and _kept(operator.code, operator.knobs(case), []):
-            own = iter(())
-        for each in _kept(operator.code, own, problems):
+        own = operator.others(case) if isinstance(operator, Graded) else operator.propose(case)
+        for each in until_failure(operator.code, own, problems):
             found.setdefault(each.edits, each)
     return list(found.values())
-
-
-def _kept(code: str, items: Iterator[Item], problems: list[str]) -> list[Item]:
-    """What an operator gives until it fails: one program that it cannot read must not cost the others."""
-    found: list[Item] = []
-    try:
-        for each in items:
-            found.append(each)
-    except UsageError:
-        raise  # what was wished for cannot be done, whatever the program
-    except Exception as problem:  # noqa: BLE001 - told in `problems`
-        problems.append(f"{code} failed ({type(problem).__name__}: {problem})")
-    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from netmend.changes.case import Case
 from netmend.program.source.values import Faces
@@ -14,6 +14,8 @@ from netmend.repair.apply import applied, by_file, read
 from netmend.testing.example import Example
 from netmend.unit import Family, record
 from netmend.vocabulary.change import FileEdits
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -24,9 +26,7 @@ class Mutation:
     cause: str  # leaf of the taxonomy that is seeded
     title: str  # "learning rate 0.01 → 1"
     edits: FileEdits
-    grade: float = 1.0  # 0 … 1: how strong the fault is among those of its operator
     component: str = ""  # the layer, optimiser or loss that is touched
-    parameter: str = ""  # what was chosen: "lr ×100"
     value: float | None = None  # where on the scale of its knob it stands, see magnitude.py
 
 
@@ -52,35 +52,23 @@ class Operator:
         """Mutations of the program, the mildest first; none where the place cannot be told for sure."""
         raise NotImplementedError
 
+    def mutation(
+        self,
+        title: str,
+        edits: FileEdits | Faces,
+        *,
+        cause: str = "",
+        component: str = "",
+        value: float | None = None,
+    ) -> Iterator[Mutation]:
+        """One mutation, or none when its edits cannot be made or leave the program as it was."""
+        own = tuple(dict.fromkeys(edits.edits if isinstance(edits, Faces) else edits))
+        texts = applied({}, own) if own else None
+        if texts and all(text != read(file) for file, text in texts.items()):
+            yield Mutation(self.code, cause or self.causes[0], title, own, component, value)
+
 
 OPERATORS: Family[Operator] = Family("netmend.mutate.operators")
-
-
-def mutation(
-    operator: Operator,
-    title: str,
-    edits: FileEdits | Faces,
-    *,
-    cause: str = "",
-    grade: float = 1.0,
-    component: str = "",
-    parameter: str = "",
-    value: float | None = None,
-) -> Iterator[Mutation]:
-    """One mutation, or none when its edits cannot be made or leave the program as it was."""
-    own = tuple(dict.fromkeys(edits.edits if isinstance(edits, Faces) else edits))
-    texts = applied({}, own) if own else None
-    if texts and all(text != read(file) for file, text in texts.items()):
-        yield Mutation(
-            operator.code,
-            cause or operator.causes[0],
-            title,
-            own,
-            grade,
-            component,
-            parameter or title,
-            value,
-        )
 
 
 def every(case: Case, problems: list[str], codes: Collection[str] | None = None) -> list[Mutation]:
@@ -90,14 +78,20 @@ def every(case: Case, problems: list[str], codes: Collection[str] | None = None)
     """
     found: dict[FileEdits, Mutation] = {}
     for operator in OPERATORS.all():
-        if codes is not None and operator.code not in codes:
-            continue
-        try:
-            for each in operator.propose(case):
+        if codes is None or operator.code in codes:
+            for each in until_failure(operator.code, operator.propose(case), problems):
                 found.setdefault(each.edits, each)
-        except Exception as problem:  # noqa: BLE001 - one program that an operator cannot read must not cost the others
-            problems.append(f"{operator.code} failed ({type(problem).__name__}: {problem})")
     return list(found.values())
+
+
+def until_failure(code: str, items: Iterator[Item], problems: list[str]) -> Iterator[Item]:
+    """What an operator gives until it fails: one program that it cannot read must not cost the others."""
+    try:
+        yield from items
+    except Exception as problem:  # noqa: BLE001 - told in `problems`
+        text = f"{code} failed ({type(problem).__name__}: {problem})"
+        if text not in problems:
+            problems.append(text)
 
 
 def combined(mutations: Sequence[Mutation]) -> FileEdits | None:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from netmend.errors import UsageError
-from netmend.mutate.magnitude import Found, Range
+from netmend.mutate.magnitude import Found, Scale
 from netmend.mutate.verdicts import CRASH, NOT_A_NUMBER, Verdict
 
 # What becomes of a configuration in the score.
@@ -60,7 +60,7 @@ class GradedOutcome:
     """One fault with a strength at one place, searched with the training data and with the test set."""
 
     operator: str
-    scale: Range
+    scale: Scale
     training: Found
     test: Found
     triviality: Mapping[float, float] = field(default_factory=dict)  # by value; missing ones are 0

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Spot, spots
+from netmend.changes.loss.losses import Criterion, criterion_of
+from netmend.changes.network.model_layers import layers_of
 from netmend.program.source.names_of_object import known_as
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_after, insert_before
 from netmend.program.text.file import File
-from netmend.vocabulary import ModelFact, ModuleFact, ParameterFact
+from netmend.vocabulary import LossFact, ModelFact, ModuleFact, ParameterFact
 from netmend.vocabulary.change import FileEdits
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
-    """A statement before (or behind) which a model is complete, and what the model is called there."""
+class ModelPlace:
+    """A statement before (or behind) which the model that is trained is complete, and what it is called there."""
 
+    case: Case
+    model: ModelFact
     file: File
     statement: ast.stmt
     name: str
@@ -28,9 +33,22 @@ class Made:
         place = insert_before if self.is_before else insert_after
         return place(self.file, self.statement, text)
 
+    def path_of(self, module: ModuleFact) -> str:
+        return path_of(self.case, self.name, module)
 
-def made(case: Case, model: ModelFact | None) -> Made | None:
-    """Where a model has just been made: before its optimiser is, else behind its own line."""
+    def for_each(self, layers: Sequence[ModuleFact], line: str) -> FileEdits:
+        """A line about `module`, for every layer of the kinds that these layers have."""
+        classes = [
+            spelled(self.file, f"torch.nn.{kind}") for kind in dict.fromkeys(layer.kind for layer in layers)
+        ]
+        wanted = classes[0][0] if len(classes) == 1 else f"({', '.join(each for each, _ in classes)})"
+        text = f"for module in {self.name}.modules():\n    if isinstance(module, {wanted}):\n        {line}"
+        return (*self.put(text), *(edit for _, extra in classes for edit in extra))
+
+
+def model_place(case: Case) -> ModelPlace | None:
+    """Where the model has just been made: before its optimiser is, else behind its own line."""
+    model = trained_model(case)
     if model is None:
         return None
     for optimizer in case.trace.optimizers:
@@ -41,13 +59,13 @@ def made(case: Case, model: ModelFact | None) -> Made | None:
         file, call = found
         name, statement = known_as(case.code, model.created, file, call), file.statement(call)
         if name and statement is not None:
-            return Made(file, statement, name, True)
+            return ModelPlace(case, model, file, statement, name, True)
     place = case.code.statement_at(model.created)
     if place is not None and isinstance(place[1], ast.Assign) and len(place[1].targets) == 1:
         file, statement = place
         target = place[1].targets[0]
         if isinstance(target, ast.Name | ast.Attribute) and isinstance(place[1].value, ast.Call):
-            return Made(file, statement, file.source(target), False)
+            return ModelPlace(case, model, file, statement, file.source(target), False)
     return None
 
 
@@ -58,15 +76,12 @@ def trained_model(case: Case) -> ModelFact | None:
     return next(iter((*models, *case.trace.models)), None)
 
 
-def reached(case: Case, place: Made, model: ModelFact, module: str) -> str:
-    """A module of a model as the source names it: `net.blocks[0].fc`; "" when it has no such name."""
-    path = module.removeprefix(f"{model.name}.") if module != model.name else ""
-    text, name = place.name, model.name
-    for part in path.split(".") if path else []:
-        holder = case.trace.get(ModuleFact, name)
-        indexed = name == model.name and model.kind in ("Sequential", "ModuleList")
-        indexed = indexed or (holder is not None and holder.kind in ("Sequential", "ModuleList"))
-        if part.isdigit() and indexed:
+def path_of(case: Case, text: str, module: ModuleFact) -> str:
+    """A module of a model that is called `text` in the source: `net.blocks[0].fc`; "" when it has no such name."""
+    name = module.model
+    for part in module.name.removeprefix(name).split(".")[1:]:
+        holder = case.trace.get(ModuleFact, name) or case.trace.get(ModelFact, name)
+        if part.isdigit() and holder is not None and holder.kind in ("Sequential", "ModuleList"):
             text += f"[{part}]"
         elif part.isidentifier():
             text += f".{part}"
@@ -76,32 +91,29 @@ def reached(case: Case, place: Made, model: ModelFact, module: str) -> str:
     return text
 
 
-def weighted(case: Case, model: ModelFact | None) -> list[ModuleFact]:
-    """Linear layers and convolutions of a model that are trained, in the order in which they ran."""
-    if model is None:
-        return []
+def trained_layers(case: Case) -> list[ModuleFact]:
+    """Linear layers and convolutions that are trained, of the model that is, in the order in which they ran."""
+    model = trained_model(case)
     owners = {p.module for p in case.trace.all(ParameterFact) if p.optimizer is not None}
     return [
         module
         for module in case.trace.layers()
-        if module.model == model.name
+        if model is not None
+        and module.model == model.name
         and module.order is not None
         and module.name in owners
         and module.kind in ("Linear", "Conv1d", "Conv2d", "ConvTranspose2d")
     ]
 
 
-def biased(case: Case) -> set[str]:
-    """Names of the modules with a bias."""
-    return {parameter.module for parameter in case.trace.parameters if parameter.name.endswith(".bias")}
+def hidden_layers(case: Case) -> list[ModuleFact]:
+    """Linear layers and convolutions of that model but the last, also those that are not trained."""
+    model = trained_model(case)
+    return layers_of(case, "" if model is None else model.name)[:-1]
 
 
-def every_layer(place: Made, kinds: list[str], line: str) -> FileEdits:
-    """A line about `module`, for every layer of some kinds."""
-    classes = [spelled(place.file, f"torch.nn.{kind}") for kind in dict.fromkeys(kinds)]
-    wanted = classes[0][0] if len(classes) == 1 else f"({', '.join(each for each, _ in classes)})"
-    text = f"for module in {place.name}.modules():\n    if isinstance(module, {wanted}):\n        {line}"
-    return (*place.put(text), *(edit for _, extra in classes for edit in extra))
+def has_bias(case: Case, layer: ModuleFact) -> bool:
+    return any(p.module == layer.name and p.name.endswith(".bias") for p in case.trace.parameters)
 
 
 def backward(case: Case) -> Spot | None:
@@ -115,3 +127,11 @@ def objective(case: Case) -> tuple[Spot, str] | None:
     if found is None or not found.receiver.isidentifier():
         return None
     return found, found.receiver
+
+
+def training_criterion(case: Case, loss: LossFact) -> Criterion | None:
+    """The loss as training has it; where it is a function, its calls elsewhere stay as they are."""
+    found = criterion_of(case, loss)
+    if found is None or found.created is not None:
+        return found
+    return Criterion(found.kind, None, found.calls[:1])

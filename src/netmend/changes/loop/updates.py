@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import callers
 from netmend.program.source.bindings import arguments_of, bindings_in, given_for
+from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import add_argument, insert_argument_after, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
 from netmend.program.text.sources import Code
-from netmend.vocabulary import Site
+from netmend.vocabulary import OptimizerFact, Site
 from netmend.vocabulary.change import FileEdits
 
 _MOST_HOPS = 4
@@ -33,6 +35,31 @@ def given_parameters(code: Code, created: Site | None) -> tuple[File, ast.expr] 
             return None  # a name whose value is not known cannot be changed here
         file, value = further
     return file, value
+
+
+def exchanged_optimizer(
+    case: Case,
+    optimizer: OptimizerFact,
+    kind: str,
+    rate: str = "",
+    default: str = "",
+    kept: Iterable[str] = (),
+) -> FileEdits:
+    """An optimiser of torch.optim of another kind, with the same parameters; with another rate, or the same one where it
+    was given, and with what both kinds know of the other settings."""
+    found = case.code.call_at(optimizer.created)
+    if found is None or not qualified(found[0], found[1].func).startswith("torch.optim."):
+        return ()
+    file, call = found
+    given = {keyword.arg: file.source(keyword.value) for keyword in call.keywords}
+    if None in given or any(isinstance(value, ast.Starred) for value in call.args):
+        return ()  # `**settings` may hold anything
+    given |= dict(zip(("params", "lr"), map(file.source, call.args), strict=False))
+    rate = rate or given.get("lr", default)
+    texts = [given.get("params", ""), *([f"lr={rate}"] if rate else [])]
+    texts += [f"{name}={given[name]}" for name in kept if name in given]
+    name, extra = spelled(file, f"torch.optim.{kind}", like=call.func)
+    return (*replace(file, call, f"{name}({', '.join(texts)})"), *extra) if texts[0] else ()
 
 
 def _further(code: Code, file: File, name: ast.Name) -> tuple[File, ast.expr] | None:

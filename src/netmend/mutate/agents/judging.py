@@ -67,6 +67,10 @@ class Judged:
         return self.ladder.steps[self.index]
 
     @property
+    def grade(self) -> float:
+        return self.ladder.grades[self.index]
+
+    @property
     def is_dead(self) -> bool:
         return bool(self.crash) or (self.verdict is not None and self.verdict.killed)
 
@@ -116,7 +120,7 @@ class Judged:
             own.cause,
             self.ladder.direction,
             self.ladder.values[self.index],
-            own.grade,
+            self.grade,
             status,
             rate,
             len(self.agents),

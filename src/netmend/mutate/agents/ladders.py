@@ -13,7 +13,7 @@ from typing import TypeVar
 from netmend.changes.case import Case
 from netmend.mutate.agents.environment_source import made_at, wrapped
 from netmend.mutate.agents.places import training
-from netmend.mutate.mutation import OPERATORS, Mutation, Operator, mutation
+from netmend.mutate.mutation import OPERATORS, Mutation, Operator
 from netmend.program.source.values import Faces
 from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
@@ -31,6 +31,7 @@ class Ladder:
     direction: str
     steps: tuple[Mutation, ...]
     values: tuple[float, ...]  # of the steps, in the unit of the setting
+    grades: tuple[float, ...]  # of the steps: how far from the program as it is, up to 1
 
 
 class RlOperator(Operator):
@@ -57,25 +58,17 @@ class RlOperator(Operator):
         cause: str = "",
     ) -> Iterator[Ladder]:
         """One ladder of the values for which edits can be made; none where there is no such value."""
-        steps: list[Mutation] = []
-        kept: list[float] = []
-        for index, value in enumerate(values, 1):
-            for step in mutation(
-                self,
-                words(value),
-                edits(value),
-                cause=cause,
-                grade=index / len(values),
-                component=component,
-                parameter=f"{value:g}",
-                value=value,
-            ):
-                steps.append(step)
-                kept.append(value)
-        if steps:
+        rungs = [
+            (step, value, index / len(values))
+            for index, value in enumerate(values, 1)
+            for step in self.mutation(
+                words(value), edits(value), cause=cause, component=component, value=value
+            )
+        ]
+        if rungs:
             way = {DOWN: ", lower", UP: ", higher", ON: ""}[direction]
-            code = self.published[0] if self.published else ""
-            yield Ladder(self.code, code, f"{self.title}{way}", direction, tuple(steps), tuple(kept))
+            published = self.published[0] if self.published else ""
+            yield Ladder(self.code, published, f"{self.title}{way}", direction, *zip(*rungs, strict=True))
 
     def single(self, edits: FileEdits, words: str, component: str) -> Iterator[Ladder]:
         """A fault that is there or not."""

@@ -231,7 +231,7 @@ class Study:
             code = judged.ladder.operator
             if judged.tried(self.known).is_trivial and not keep_trivial:
                 continue
-            if code not in self.chosen or judged.mutation.grade < self.chosen[code].mutation.grade:
+            if code not in self.chosen or judged.grade < self.chosen[code].grade:
                 self.chosen[code] = judged
 
 

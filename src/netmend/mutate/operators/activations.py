@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from netmend.changes.case import Case
 from netmend.changes.function_edits import behind, hidden, removed
 from netmend.changes.function_edits import exchanged as exchanged_link
-from netmend.changes.loss.losses import Criterion, criterion_of, exchange
+from netmend.changes.loss.losses import exchange
 from netmend.changes.network.activations import applied_at, without
 from netmend.changes.network.activations import exchanged as exchanged_output
 from netmend.changes.network.heads_in_source import head_of, last_layer
@@ -17,23 +17,15 @@ from netmend.diagnose.measures.chain import chain
 from netmend.diagnose.measures.heads import Head
 from netmend.library.losses import DISTANCES
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK
-from netmend.mutate.mutation import Mutation, Operator, mutation
-from netmend.mutate.places import trained_model
+from netmend.mutate.mutation import Mutation, Operator
+from netmend.mutate.places import trained_model, training_criterion
 from netmend.program.source.numbers import literal
 from netmend.program.source.writing import replace
 from netmend.testing.example import Example
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
 
-# How strong a fault each is.
-_UNSUITABLE = {
-    "tanh": 0.1,
-    "softsign": 0.2,
-    "hardtanh": 0.2,
-    "softplus": 0.3,
-    "sigmoid": 0.6,
-    "exp": 0.8,
-    "softmax": 1.0,
-}
+_MILD = ("tanh", "softsign", "hardtanh", "softplus")  # tried for all layers at once only
+_HARMFUL = ("sigmoid", "exp", "softmax")
 
 
 class HiddenActivationExchanged(Operator, code="M201", causes=("ACT-HID-WRONG",), published=("ACH",)):
@@ -45,22 +37,15 @@ class HiddenActivationExchanged(Operator, code="M201", causes=("ACT-HID-WRONG",)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         links = hidden(case)
-        for new, grade in _UNSUITABLE.items():
+        for new in (*_MILD, *_HARMFUL):
             edits = [exchanged_link(case, link, new) for link in links if link.function != new]
             if len(edits) > 1 and all(edits):
                 names = ", ".join(dict.fromkeys(link.function for link in links))
-                yield from mutation(
-                    self,
-                    f"all hidden activations ({names}) → {new}",
-                    united(edits),
-                    grade=grade,
-                    parameter=new,
-                )
-            if grade >= 0.6:
-                for link in links:
-                    title = f"{link.name}: {link.function} → {new}"
-                    own = exchanged_link(case, link, new) if link.function != new else ()
-                    yield from mutation(self, title, own, grade=grade / 2, component=link.name, parameter=new)
+                yield from self.mutation(f"all hidden activations ({names}) → {new}", united(edits))
+            for link in links if new in _HARMFUL else ():
+                title = f"{link.name}: {link.function} → {new}"
+                own = exchanged_link(case, link, new) if link.function != new else ()
+                yield from self.mutation(title, own, component=link.name)
 
     EXAMPLES = (
         Example("one layer of a stack", STACK, old="nn.ReLU()", new="nn.Sigmoid()", nth=4),
@@ -84,11 +69,9 @@ class HiddenActivationRemoved(Operator, code="M202", causes=("ACT-HID-MISSING",)
         links = hidden(case)
         edits = [removed(case, link) for link in links]
         for link, own in zip(links, edits, strict=True):
-            grade = 1.0 if len(links) == 1 else 0.4
-            title = f"{link.name}: no {link.function}"
-            yield from mutation(self, title, own, grade=grade, component=link.name, parameter=link.function)
+            yield from self.mutation(f"{link.name}: no {link.function}", own, component=link.name)
         if len(edits) > 1 and all(edits):
-            yield from mutation(self, "no hidden activation at all", united(edits))
+            yield from self.mutation("no hidden activation at all", united(edits))
 
     EXAMPLES = (
         Example("a layer of a stack", STACK, old="    nn.ReLU(),\n", new=""),
@@ -108,18 +91,15 @@ class HiddenActivationVaried(Operator, code="M207", causes=("ACT-HID-WRONG",), p
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         links = hidden(case)
-        for index, new in enumerate(_COMMON, 1):
+        for new in _COMMON:
             wrong = [link for link in links if link.function != new]
             edits = [exchanged_link(case, link, new) for link in wrong]
-            grade = index / len(_COMMON)
             for link, own in zip(wrong, edits, strict=True):
                 title = f"{link.name}: {link.function} → {new}"
-                yield from mutation(
-                    self, title, own, grade=grade / 2, component=link.name, parameter=f"{new} once"
-                )
+                yield from self.mutation(title, own, component=link.name)
             if len(edits) > 1 and all(edits):
                 title = f"all hidden activations → {new}"
-                yield from mutation(self, title, united(edits), grade=grade, parameter=new)
+                yield from self.mutation(title, united(edits))
 
     EXAMPLES = (
         Example("a layer", STACK, old="nn.Tanh()", new="nn.ReLU()"),
@@ -133,7 +113,7 @@ class HiddenActivationVaried(Operator, code="M207", causes=("ACT-HID-WRONG",), p
     )
 
 
-_ADDED = {"relu": 0.3, "tanh": 0.4, "softplus": 0.5, "sigmoid": 0.8, "softmax": 1.0}
+_ADDED = ("relu", "tanh", "softplus", "sigmoid", "softmax")
 
 
 class ActivationAdded(Operator, code="M208", causes=("ACT-EXTRA",), published=("AAL",)):
@@ -144,9 +124,9 @@ class ActivationAdded(Operator, code="M208", causes=("ACT-EXTRA",), published=("
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         for layer in _linear(case):
-            for function, grade in _ADDED.items():
+            for function in _ADDED:
                 title, edits = f"{function} after {layer.name}", behind(case, layer, function)
-                yield from mutation(self, title, edits, grade=grade, component=layer.name, parameter=function)
+                yield from self.mutation(title, edits, component=layer.name)
 
     EXAMPLES = (
         Example("before a norm layer", STACK, old="nn.Linear(4, 8),", new="nn.Linear(4, 8),\n    nn.ReLU(),"),
@@ -170,19 +150,9 @@ def _linear(case: Case) -> list[ModuleFact]:
 
 
 # Criterion → activations that do not belong behind the last layer, and what a person would call the fault.
-_CLASSES = (
-    ("relu", "ACT-OUT-WRONG", 0.6),
-    ("sigmoid", "ACT-OUT-WRONG", 0.5),
-    ("softmax", "LYR-SOFTMAX-EXTRA", 1.0),
-)
-
-_YES_NO = (
-    ("relu", "ACT-OUT-WRONG", 0.6),
-    ("sigmoid", "LYR-SOFTMAX-EXTRA", 1.0),
-    ("softmax", "ACT-OUT-WRONG", 1.0),
-)
-
-_AMOUNTS = (("relu", "ACT-OUT-WRONG", 0.6), ("tanh", "ACT-OUT-WRONG", 0.5), ("sigmoid", "ACT-OUT-WRONG", 0.8))
+_CLASSES = {"relu": "ACT-OUT-WRONG", "sigmoid": "ACT-OUT-WRONG", "softmax": "LYR-SOFTMAX-EXTRA"}
+_YES_NO = {"relu": "ACT-OUT-WRONG", "sigmoid": "LYR-SOFTMAX-EXTRA", "softmax": "ACT-OUT-WRONG"}
+_AMOUNTS = dict.fromkeys(("relu", "tanh", "sigmoid"), "ACT-OUT-WRONG")
 
 _WRONG = {
     "cross_entropy": _CLASSES,
@@ -205,16 +175,14 @@ class OutputActivationAdded(
         layer = last_layer(case, head)
         if head is None or layer is None or head.last != "raw":
             return
-        for function, cause, grade in _WRONG.get(head.loss.criterion, ()):
+        for function, cause in _WRONG.get(head.loss.criterion, {}).items():
             if function == "softmax" and head.width == 1 and cause == "LYR-SOFTMAX-EXTRA":
                 continue
             if _limited(head, function):
                 continue
             title = f"{function} after {layer.name}"
             edits = behind(case, layer, function)
-            yield from mutation(
-                self, title, edits, cause=cause, grade=grade, component=layer.name, parameter=function
-            )
+            yield from self.mutation(title, edits, cause=cause, component=layer.name)
 
     EXAMPLES = (
         Example(
@@ -241,11 +209,8 @@ def _limited(head: Head, function: str) -> bool:
 
 
 _NEEDED = {
-    "log_softmax": "LYR-SOFTMAX-MISSING",
-    "softmax": "LYR-SOFTMAX-MISSING",
-    "sigmoid": "ACT-OUT-MISSING",
-    "softplus": "ACT-OUT-MISSING",
-    "exp": "ACT-OUT-MISSING",
+    **dict.fromkeys(("log_softmax", "softmax"), "LYR-SOFTMAX-MISSING"),
+    **dict.fromkeys(("sigmoid", "softplus", "exp"), "ACT-OUT-MISSING"),
 }
 
 # Losses that turn scores into probabilities, and those that do not.
@@ -276,22 +241,15 @@ class OutputActivationRemoved(
             return
         applied = applied_at(case, head, head.last)
         if applied is not None:
-            yield from mutation(
-                self,
-                f"no {head.last} at the output",
-                without(case, applied),
-                cause=_NEEDED[head.last],
-                parameter=head.last,
-            )
+            title, cause = f"no {head.last} at the output", _NEEDED[head.last]
+            yield from self.mutation(title, without(case, applied), cause=cause)
 
     def _other_loss(self, case: Case, head: Head) -> Iterator[Mutation]:
         """A loss of probabilities in the place of one that makes them itself, and nothing else changed."""
         new, cause = _WITHOUT[head.loss.criterion]
-        found = criterion_of(case, head.loss)
-        if found is not None:
-            criterion = found if found.created is not None else Criterion(found.kind, None, found.calls[:1])
-            title = f"{new} of raw scores"
-            yield from mutation(self, title, exchange(criterion, new), cause=cause, parameter=new)
+        criterion = training_criterion(case, head.loss)
+        if criterion is not None:
+            yield from self.mutation(f"{new} of raw scores", exchange(criterion, new), cause=cause)
 
     EXAMPLES = (
         Example("a layer", PROBABILITIES, old=", nn.Sigmoid())", new=")"),
@@ -325,7 +283,7 @@ class OutputActivationExchanged(
         applied = applied_at(case, head, head.last)
         for new in _OTHER_OUTPUTS[head.last]:
             edits = () if applied is None else exchanged_output(case, applied, new)
-            yield from mutation(self, f"{head.last} → {new} at the output", edits, parameter=new)
+            yield from self.mutation(f"{head.last} → {new} at the output", edits)
 
     EXAMPLES = (Example("a rectifier", PROBABILITIES, old="nn.Sigmoid()", new="nn.ReLU()", nth=1),)
 
@@ -355,7 +313,7 @@ class SoftmaxAxisWrong(Operator, code="M206", causes=("ACT-DIM",)):
             axis = None if found is None else _axis(found[1])
             if found is not None and axis is not None and literal(axis) in (1, -1):
                 edits = replace(found[0], axis, "0")
-                yield from mutation(self, f"{name} over the batch", edits, component=name)
+                yield from self.mutation(f"{name} over the batch", edits, component=name)
 
     EXAMPLES = (
         Example("log_softmax", LOG_PROBABILITIES, old="dim=1", new="dim=0"),

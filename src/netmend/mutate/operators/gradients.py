@@ -9,9 +9,9 @@ from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Spot, model_at, spots
 from netmend.changes.loop.updates import given_parameters
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, STACK
-from netmend.mutate.magnitude import Knob, Scale, knob
-from netmend.mutate.mutation import Mutation, Operator, mutation
-from netmend.mutate.places import made, reached, trained_model, weighted
+from netmend.mutate.magnitude import Graded, Knob, Scale
+from netmend.mutate.mutation import Mutation, Operator
+from netmend.mutate.places import model_place, trained_layers, trained_model
 from netmend.program.source.naming import spelled
 from netmend.program.source.numbers import number, set_number
 from netmend.program.source.values import Faces
@@ -19,35 +19,30 @@ from netmend.program.source.writing import insert_before, replace, wrap
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import last_name
 from netmend.testing.example import Example
-from netmend.vocabulary import ModelFact, ModuleFact
+from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits
 
+_HARDLY_ANY = 100.0  # a limit that gradients seldom reach
+_EXTREME = 1e-6
 
-class ClippingTiny(Operator, code="M109", causes=("OPT-CLIP",), published=("OCG",)):
+
+class ClippingTiny(Graded, code="M109", causes=("OPT-CLIP",), published=("OCG",)):
     """Clip gradients to next to nothing.
 
     Every step of SGD becomes tiny. Adam, which divides by the size of gradients, hardly notices.
     """
 
-    limits: tuple[str, ...] = ("0.001", "1e-05")
-    hardly_any: float = 100.0  # a limit that gradients seldom reach
-    extreme: float = 1e-6
-
-    def propose(self, case: Case) -> Iterator[Mutation]:
-        for index, limit in enumerate(self.limits, 1):
-            title, grade = f"gradients clipped to {limit}", index / len(self.limits)
-            yield from mutation(self, title, self._clipped(case, limit), grade=grade)
+    values = (0.001, 1e-05)
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """The largest norm of gradients: from the program's own limit (100 where there is none) down to 1e-6."""
         clips = spots(case, "clip")
         value = None if not clips else self._limit(case, clips[0])
         present = None if value is None else number(case.code, clips[0].file, value, case.arguments)
-        if not clips or (present or 0) > self.extreme:
-            yield from knob(
-                self,
+        if not clips or (present or 0) > _EXTREME:
+            yield from self.knob(
                 "gradients clipped harder",
-                Scale(float(present or self.hardly_any), self.extreme, 2.0, logarithmic=True),
+                Scale(float(present or _HARDLY_ANY), _EXTREME, 2.0, logarithmic=True),
                 lambda limit: self._clipped(case, f"{limit:.2g}"),
                 told="gradients clipped to {}",
             )
@@ -57,17 +52,11 @@ class ClippingTiny(Operator, code="M109", causes=("OPT-CLIP",), published=("OCG"
         return value or case.code.sources.argument(clip.call, "clip_value", 1)
 
     def _clipped(self, case: Case, limit: str) -> FileEdits | Faces:
-        clips, steps, model = spots(case, "clip"), spots(case, "step"), trained_model(case)
-        if clips:
-            value = self._limit(case, clips[0])
-            return () if value is None else set_number(case.code, clips[0].file, value, limit, case.arguments)
-        if len(steps) != 1 or model is None or not steps[0].is_alone:
-            return ()
-        step = steps[0]
-        name = model_at(case, model.name, step)
-        clip, extra = spelled(step.file, "torch.nn.utils.clip_grad_norm_")
-        line = f"{clip}({name}.parameters(), {limit})"
-        return (*insert_before(step.file, step.statement, line), *extra) if name else ()
+        clips = spots(case, "clip")
+        value = None if not clips else self._limit(case, clips[0])
+        if value is not None:
+            return set_number(case.code, clips[0].file, value, limit, case.arguments)
+        return _clipped(case, "clip_grad_norm_", limit)
 
     EXAMPLES = (
         Example("another limit", FUNCTIONS, old="parameters(), 1.0)", new="parameters(), 0.001)"),
@@ -80,33 +69,20 @@ class ClippingTiny(Operator, code="M109", causes=("OPT-CLIP",), published=("OCG"
     )
 
 
-class GradientValuesClipped(Operator, code="M114", causes=("OPT-CLIP",), published=("OCG",)):
+class GradientValuesClipped(Graded, code="M114", causes=("OPT-CLIP",), published=("OCG",)):
     """Clip every single number of the gradients.
 
     What is large and what is small become alike: steps no longer follow the gradient's direction.
     """
 
-    limits: tuple[str, ...] = ("0.5", "0.0001")  # the first is DeepCrime's
-    hardly_any: float = 100.0
-    extreme: float = 1e-6
-
-    def propose(self, case: Case) -> Iterator[Mutation]:
-        for index, limit in enumerate(self.limits, 1):
-            yield from mutation(
-                self,
-                f"values of gradients clipped to {limit}",
-                _clipped(case, limit),
-                grade=index / len(self.limits),
-                parameter=limit,
-            )
+    values = (0.5, 0.0001)  # the first is DeepCrime's
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """The largest value in a gradient, from 100 down to 1e-6."""
-        yield from knob(
-            self,
+        yield from self.knob(
             "values of gradients clipped",
-            Scale(self.hardly_any, self.extreme, 2.0, logarithmic=True),
-            lambda limit: _clipped(case, f"{limit:.2g}"),
+            Scale(_HARDLY_ANY, _EXTREME, 2.0, logarithmic=True),
+            lambda limit: _clipped(case, "clip_grad_value_", f"{limit:.2g}"),
             told="values of gradients clipped to {}",
         )
 
@@ -121,13 +97,14 @@ class GradientValuesClipped(Operator, code="M114", causes=("OPT-CLIP",), publish
     )
 
 
-def _clipped(case: Case, limit: str) -> FileEdits:
+def _clipped(case: Case, function: str, limit: str) -> FileEdits:
+    """A call before the optimiser's only step, where nothing is clipped yet."""
     steps, model = spots(case, "step"), trained_model(case)
     if spots(case, "clip") or len(steps) != 1 or model is None or not steps[0].is_alone:
         return ()
     step = steps[0]
     name = model_at(case, model.name, step)
-    clip, extra = spelled(step.file, "torch.nn.utils.clip_grad_value_")
+    clip, extra = spelled(step.file, f"torch.nn.utils.{function}")
     line = f"{clip}({name}.parameters(), {limit})"
     return (*insert_before(step.file, step.statement, line), *extra) if name else ()
 
@@ -153,9 +130,8 @@ class GradientsOff(Operator, code="M606", causes=("LOOP-NO-GRAD",), crashes=True
                 continue
             name, extra = spelled(file, "torch.no_grad")
             text = f"with {name}():\n{before}    {file.source(statement)}"
-            yield from mutation(
-                self, "the loss is computed without gradients", (*replace(file, statement, text), *extra)
-            )
+            edits = (*replace(file, statement, text), *extra)
+            yield from self.mutation("the loss is computed without gradients", edits)
 
     EXAMPLES = (
         Example(
@@ -180,37 +156,21 @@ class ParametersLeftOut(Operator, code="M607", causes=("OPT-PARAMS",)):
     """
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        optimizer, model = case.optimizer, trained_model(case)
+        optimizer, place, layers = case.optimizer, model_place(case), trained_layers(case)
         found = None if optimizer is None else given_parameters(case.code, optimizer.created)
-        place = made(case, model)
-        if optimizer is None or found is None or model is None or place is None:
+        if optimizer is None or found is None or place is None or len(layers) < 2:
             return
         file, value = found
-        whole = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and not value.args
-        layers = weighted(case, model)
-        if (
-            not whole
-            or not isinstance(value, ast.Call)
-            or last_name(value.func) != "parameters"
-            or len(layers) < 2
-        ):
+        if file is not place.file or file.source(value) != f"{place.name}.parameters()":
             return
-        if file.source(value.func)[: -len(".parameters")] != place.name or file is not place.file:
-            return
-        last = reached(case, place, model, layers[-1].name)
         half = len([p for p in case.trace.parameters if p.optimizer == optimizer.name]) // 2
-        text = f"list({file.source(value)})[{half}:]"
-        yield from mutation(
-            self,
-            "the first half of the parameters is not trained",
-            replace(file, value, text),
-            grade=0.5,
-            component=optimizer.name,
-        )
-        if last:
+        title = "the first half of the parameters is not trained"
+        edits = replace(file, value, f"list({file.source(value)})[{half}:]")
+        yield from self.mutation(title, edits, component=optimizer.name)
+        if last := place.path_of(layers[-1]):
             title = f"only {layers[-1].name} is trained"
             edits = replace(file, value, f"{last}.parameters()")
-            yield from mutation(self, title, edits, component=optimizer.name)
+            yield from self.mutation(title, edits, component=optimizer.name)
 
     EXAMPLES = (
         Example(
@@ -233,24 +193,19 @@ class LayersFrozen(Operator, code="M608", causes=("LOOP-FREEZE",)):
     """
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        model = trained_model(case)
-        place, layers = made(case, model), weighted(case, model)
-        if model is None or place is None or len(layers) < 2:
+        place, layers = model_place(case), trained_layers(case)
+        if place is None or len(layers) < 2:
             return
         first, most = layers[:1], layers[:-1]
-        for index, frozen in enumerate([first, most] if len(most) > 1 else [first], 1):
-            names = [reached(case, place, model, layer.name) for layer in frozen]
+        for frozen in [first, most] if len(most) > 1 else [first]:
+            names = [place.path_of(layer) for layer in frozen]
             if not all(names):
                 return
-            target = names[0] if len(names) == 1 else ""
-            text = (
-                f"for parameter in {target}.parameters():\n    parameter.requires_grad = False"
-                if target
-                else f"for layer in ({', '.join(names)}):\n    layer.requires_grad_(False)"
-            )
-            edits: FileEdits = place.put(text)
+            text = f"for layer in ({', '.join(names)}):\n    layer.requires_grad_(False)"
+            if frozen is first:
+                text = f"for parameter in {names[0]}.parameters():\n    parameter.requires_grad = False"
             title = f"{', '.join(layer.name for layer in frozen[:3])} frozen"
-            yield from mutation(self, title, edits, grade=index / 2, component=frozen[0].name)
+            yield from self.mutation(title, place.put(text), component=frozen[0].name)
 
     EXAMPLES = (
         Example(
@@ -269,29 +224,20 @@ class GraphCut(Operator, code="M609", causes=("LOS-GRAPH-CUT",)):
     """
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        model = trained_model(case)
-        layers = [] if model is None else self._parts(case, model)
-        for index, layer in enumerate(layers, 1):
+        for layer in self._parts(case):
             found = case.code.call_at(layer.called)
             if found is None or layer.calls != 1 or last_name(found[1].func) != layer.name.rpartition(".")[2]:
                 continue
             edits = wrap(found[0], found[1], "", ".detach()")
-            yield from mutation(
-                self, f"{layer.name} detached", edits, grade=index / len(layers), component=layer.name
-            )
+            yield from self.mutation(f"{layer.name} detached", edits, component=layer.name)
 
     @staticmethod
-    def _parts(case: Case, model: ModelFact) -> list[ModuleFact]:
+    def _parts(case: Case) -> list[ModuleFact]:
         """Layers with weights, and stacks of them, that are followed by another layer with weights."""
-        own = weighted(case, model)
-        last = own[-1].name if own else ""
-        stacks = [
-            module
-            for module in case.trace.all(ModuleFact)
-            if module.model == model.name and module.kind == "Sequential" and module.calls == 1
-        ]
+        own = trained_layers(case)
+        stacks = [m for m in case.trace.all(ModuleFact) if m.kind == "Sequential" and m.calls == 1]
         holding = [m for m in stacks if any(layer.name.startswith(f"{m.name}.") for layer in own)]
-        return [m for m in (*own[:-1], *holding) if not last.startswith(f"{m.name}.")]
+        return [m for m in (*own[:-1], *holding) if not own[-1].name.startswith(f"{m.name}.")]
 
     EXAMPLES = (
         Example("in forward", FUNCTIONS, old="self.fc1(h)", new="self.fc1(h).detach()", nth=1),

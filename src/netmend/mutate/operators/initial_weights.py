@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.epoch_loop import epoch_rounds
 from netmend.changes.loop.loop_code import loops_around, spots
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, STACK
-from netmend.mutate.magnitude import Knob, Scale, knob
-from netmend.mutate.mutation import Mutation, Operator, mutation
-from netmend.mutate.places import biased, every_layer, made, reached, trained_model, weighted
+from netmend.mutate.magnitude import Graded, Knob, Scale
+from netmend.mutate.mutation import Mutation, Operator
+from netmend.mutate.places import has_bias, model_place, trained_layers, trained_model
 from netmend.program.source.moving import text_of
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_before
@@ -26,40 +26,31 @@ class _WeightsStart(Operator):
     causes = ("ARC-INIT-WEIGHT",)
     published = ("WCI",)
 
-    starts: ClassVar[dict[str, tuple[str, str, float]]]  # title → function, its arguments, how strong a fault
-    share_of_one: ClassVar[float]  # of that strength, for one layer of several
-    once: ClassVar[str] = ""  # how the parameter of one layer is told from that of all
+    starts: ClassVar[Mapping[str, str]]  # title → call of torch.nn.init, `{}` stands for the weights
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        model = trained_model(case)
-        place, layers = made(case, model), weighted(case, model)
-        if model is None or place is None:
+        yield from self.starting(case, self.starts)
+
+    def starting(self, case: Case, titles: Iterable[str]) -> Iterator[Mutation]:
+        place, layers = model_place(case), trained_layers(case)
+        if place is None:
             return
-        for title, (function, arguments, grade) in self.starts.items():
+        for title in titles:
+            function, _, arguments = self.starts[title].partition("(")
             name, extra = spelled(place.file, f"torch.nn.init.{function}")
+            call = f"{name}({arguments}"
             for layer in layers:
-                target = reached(case, place, model, layer.name)
-                edits = place.put(f"{name}({target}.weight{arguments})") if target else ()
-                yield from mutation(
-                    self,
-                    f"weights of {layer.name} start as {title}",
-                    (*edits, *extra) if edits else (),
-                    grade=grade * self._part(len(layers)),
-                    component=layer.name,
-                    parameter=f"{title}{self.once}",
+                path = place.path_of(layer)
+                edits = (*place.put(call.format(f"{path}.weight")), *extra) if path else ()
+                yield from self.mutation(
+                    f"weights of {layer.name} start as {title}", edits, component=layer.name
                 )
             if len(layers) > 1:
-                line = f"{name}(module.weight{arguments})"
-                edits = every_layer(place, [layer.kind for layer in layers], line)
-                yield from mutation(
-                    self, f"all weights start as {title}", (*edits, *extra), grade=grade, parameter=title
-                )
-
-    def _part(self, layers: int) -> float:
-        return self.share_of_one
+                edits = (*place.for_each(layers, call.format("module.weight")), *extra)
+                yield from self.mutation(f"all weights start as {title}", edits)
 
 
-class WeightsStartBadly(_WeightsStart, code="M401"):
+class WeightsStartBadly(_WeightsStart, Graded, code="M401"):
     """Initialise the weights of one layer, or all, with zeros, ones, a constant, or a wrong scale.
 
     Equal weights make all units of a layer the same for ever; tiny ones let the signal vanish, huge ones saturate or
@@ -67,37 +58,30 @@ class WeightsStartBadly(_WeightsStart, code="M401"):
     """
 
     starts: ClassVar = {
-        "std 1": ("normal_", ", std=1.0", 0.3),
-        "tiny": ("normal_", ", std=0.001", 0.5),
-        "ones": ("ones_", "", 0.7),
-        "constant": ("constant_", ", 0.5", 0.8),
-        "zeros": ("zeros_", "", 0.9),
-        "huge": ("normal_", ", std=5.0", 1.0),
+        "std 1": "normal_({}, std=1.0)",
+        "tiny": "normal_({}, std=0.001)",
+        "ones": "ones_({})",
+        "constant": "constant_({}, 0.5)",
+        "zeros": "zeros_({})",
+        "huge": "normal_({}, std=5.0)",
     }
-    share_of_one = 0.6
-
-    def _part(self, layers: int) -> float:
-        return 1.0 if layers == 1 else self.share_of_one
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """How many times as large all weights start as they did: from 1 down to 0.0001 and up to 1,000."""
-        model = trained_model(case)
-        place, layers = made(case, model), weighted(case, model)
+        place, layers = model_place(case), trained_layers(case)
         if place is None or not layers:
             return
-        kinds = [layer.kind for layer in layers]
         for title, extreme in (("weights start smaller", 1e-4), ("weights start larger", 1e3)):
-            yield from knob(
-                self,
+            yield from self.knob(
                 title,
                 Scale(1.0, extreme, 1.5, logarithmic=True),
-                lambda factor: every_layer(place, kinds, f"module.weight.data *= {factor:.3g}"),
+                lambda factor: place.for_each(layers, f"module.weight.data *= {factor:.3g}"),
                 told="all weights start {} times as large",
             )
 
     def others(self, case: Case) -> Iterator[Mutation]:
         """Starts without an order."""
-        return (each for each in self.propose(case) if each.parameter in ("ones", "constant", "zeros"))
+        yield from self.starting(case, ("ones", "constant", "zeros"))
 
     EXAMPLES = (
         Example(
@@ -123,19 +107,16 @@ class WeightsStartOtherwise(_WeightsStart, code="M421"):
     Most do as well: a mild fault, if it is one, that only a good test set notices.
     """
 
-    # How far from what PyTorch does by itself.
     starts: ClassVar = {
-        "xavier uniform": ("xavier_uniform_", "", 0.1),
-        "xavier normal": ("xavier_normal_", "", 0.1),
-        "kaiming uniform": ("kaiming_uniform_", "", 0.2),
-        "kaiming normal": ("kaiming_normal_", "", 0.2),
-        "orthogonal": ("orthogonal_", "", 0.3),
-        "small uniform": ("uniform_", ", -0.05, 0.05", 0.6),
-        "small normal": ("normal_", ", std=0.05", 0.6),
-        "cut normal": ("trunc_normal_", ", std=0.05", 0.6),
+        "xavier uniform": "xavier_uniform_({})",
+        "xavier normal": "xavier_normal_({})",
+        "kaiming uniform": "kaiming_uniform_({})",
+        "kaiming normal": "kaiming_normal_({})",
+        "orthogonal": "orthogonal_({})",
+        "small uniform": "uniform_({}, -0.05, 0.05)",
+        "small normal": "normal_({}, std=0.05)",
+        "cut normal": "trunc_normal_({}, std=0.05)",
     }
-    share_of_one = 0.5
-    once = " once"
 
     EXAMPLES = (
         Example(
@@ -156,26 +137,16 @@ class BiasesStartBadly(Operator, code="M402", causes=("ARC-INIT-BIAS",)):
     values: tuple[float, ...] = (-5.0, 10.0, -10.0, 100.0)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        model = trained_model(case)
-        place = made(case, model)
-        if model is None or place is None:
+        place = model_place(case)
+        if place is None:
             return
-        with_bias = biased(case)
         name, extra = spelled(place.file, "torch.nn.init.constant_")
-        for layer in weighted(case, model):
-            target = reached(case, place, model, layer.name)
-            if layer.name not in with_bias or not target:
-                continue
-            for index, value in enumerate(self.values, 1):
-                edits = place.put(f"{name}({target}.bias, {value:g})")
-                yield from mutation(
-                    self,
-                    f"biases of {layer.name} start at {value:g}",
-                    (*edits, *extra),
-                    grade=index / len(self.values),
-                    component=layer.name,
-                    parameter=f"{value:g}",
-                )
+        for layer in trained_layers(case):
+            path = place.path_of(layer)
+            for value in self.values if path and has_bias(case, layer) else ():
+                edits = (*place.put(f"{name}({path}.bias, {value:g})"), *extra)
+                title = f"biases of {layer.name} start at {value:g}"
+                yield from self.mutation(title, edits, component=layer.name)
 
     EXAMPLES = (
         Example(
@@ -210,9 +181,8 @@ class ModelRecreated(Operator, code="M610", causes=("ARC-INIT-MULTI",)):
                 return
             lines.append(text_of(*place, comment=False))
         edits = insert_before(rounds.file, rounds.loop.body[0], "\n".join(lines))
-        yield from mutation(
-            self, "model and optimiser are created again in every epoch", edits, component=model.name
-        )
+        title = "model and optimiser are created again in every epoch"
+        yield from self.mutation(title, edits, component=model.name)
 
     EXAMPLES = (
         Example(

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from netmend.changes.case import Case
 from netmend.changes.data.data_holders import Holder, is_array
 from netmend.changes.data_edits import part_of, put, random_rows, rows, targets
 from netmend.changes.network.heads_in_source import head_of
-from netmend.changes.row_edits import Labels, chances, free_rows, labels, normal, only_trains, shifts
+from netmend.changes.row_edits import Labels, chances, free_rows, labels, noisy, only_trains, shifts
 from netmend.diagnose.measures.batches import label_counts
-from netmend.errors import UsageError
 from netmend.library.losses import DISTANCES
 from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK
-from netmend.mutate.magnitude import Knob, Scale, knob
-from netmend.mutate.mutation import Mutation, Operator, mutation
+from netmend.mutate.magnitude import Graded, Knob, Scale
+from netmend.mutate.mutation import Mutation
 from netmend.program.source.naming import new_variable, spelled
 from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
 
+_SHARE = Scale(0.0, 1.0, 0.05)
 
-class LabelsWrong(Operator, code="M501", causes=("DAT-LABEL",), published=("TCL", "LE")):
+
+class LabelsWrong(Graded, code="M501", causes=("DAT-LABEL",), published=("TCL", "LE")):
     """Shuffle a part of the training labels, or all of them.
 
     What is learned from wrong labels is wrong; with all of them exchanged, inputs and labels have nothing to do with each
     other.
     """
 
-    shares: tuple[float, ...] = (0.3, 0.6, 1.0)
+    only_turned = True  # else labels of evaluation would be exchanged as well
+    values = (0.3, 0.6, 1.0)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         held = targets(case)
@@ -35,21 +37,15 @@ class LabelsWrong(Operator, code="M501", causes=("DAT-LABEL",), published=("TCL"
             return
         uniform, order, extra = random_rows(held)
         name, mixed = part_of(held), new_variable(held.file, "mixed", "exchanged")
-        for share in self.shares:
+        for share in self.values:
             lines = [f"{name}[:] = {name}[{order}(len({name}))]"]
             if share < 1:
                 lines = [
                     f"{mixed} = {uniform}(len({name})) < {share:g}",
                     f"{name}[{mixed}] = {name}[{mixed}][{order}(int({mixed}.sum()))]",
                 ]
-            yield from mutation(
-                self,
-                f"{share:.0%} of the labels in {held.name} exchanged",
-                (*put(held, *lines), *extra),
-                grade=share,
-                component=held.name,
-                parameter=f"{share:g}",
-            )
+            title = f"{share:.0%} of the labels in {held.name} exchanged"
+            yield from self.mutation(title, (*put(held, *lines), *extra), component=held.name)
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """The share of all labels that is exchanged, from 0 to 1."""
@@ -69,18 +65,13 @@ class LabelsWrong(Operator, code="M501", causes=("DAT-LABEL",), published=("TCL"
                 second = f"{name}[{mixed}] = {name}[{mixed}.flip(0)]"
             return (*put(held, first, second), *extra)
 
-        yield from knob(
-            self,
+        yield from self.knob(
             f"labels in {held.name} exchanged",
-            Scale(0.0, 1.0, 0.05),
+            _SHARE,
             edits,
             component=held.name,
             told=lambda share: f"{share:.0%} of the labels in {held.name} exchanged",
         )
-
-    def others(self, case: Case) -> Iterator[Mutation]:
-        """None: where nothing can be turned, evaluation data would be changed as well."""
-        return iter(())
 
     EXAMPLES = (
         Example(
@@ -100,42 +91,27 @@ class LabelsWrong(Operator, code="M501", causes=("DAT-LABEL",), published=("TCL"
     )
 
 
-class LabelsFalsified(Operator, code="M511", causes=("DAT-LABEL",), published=("TCL",)):
+class LabelsFalsified(Graded, code="M511", causes=("DAT-LABEL",), published=("TCL",)):
     """Mislabel a part of one class, or add noise to real-valued targets.
 
     What is learned about that class is wrong, while the others stay as they are.
     """
 
-    shares: tuple[float, ...] = (0.25, 0.5, 1.0)
-    attacked: int | None = None  # the class whose labels are wrong; None: the most frequent one
-
-    def propose(self, case: Case) -> Iterator[Mutation]:
-        for own in self.knobs(case):
-            yield from (made for share in self.shares if (made := own.at(share)) is not None)
+    values = (0.25, 0.5, 1.0)
 
     def knobs(self, case: Case) -> Iterator[Knob]:
-        """The share of the class's labels that is wrong, from 0 to 1; of amounts, the noise in standard deviations."""
+        """The share of the largest class's labels that is wrong, from 0 to 1; of amounts, the noise in standard deviations."""
         found, head, held = labels(case), head_of(case), targets(case)
         if found is not None:
             yield from self._of_class(found)
-        elif (
-            head is not None
-            and held is not None
-            and head.loss.criterion in DISTANCES
-            and only_trains(case, held)
-        ):
-            yield from self._of_amounts(held)
+        elif head is not None and held is not None and head.loss.criterion in DISTANCES:
+            yield from self._of_amounts(held) if only_trains(case, held) else ()
 
     def _of_class(self, found: Labels) -> Iterator[Knob]:
-        attacked = found.most_frequent()[0] if self.attacked is None else self.attacked
-        if attacked not in found.counts:
-            known = ", ".join(map(str, sorted(found.counts)[:20]))
-            raise UsageError(f"no training sample has the class {attacked}. Choose one of: {known}.")
+        attacked = found.most_frequent()[0]
         name, count = found.name, len(found.counts)
-        wrong, moved = (
-            new_variable(found.held.file, "wrong", "falsified"),
-            new_variable(found.held.file, "shift", "moved_by"),
-        )
+        wrong = new_variable(found.held.file, "wrong", "falsified")
+        moved = new_variable(found.held.file, "shift", "moved_by")
         drawn, first = chances(found.held, f"{name}.shape")
         by, second = shifts(found.held, f"{name}.shape", count)
 
@@ -147,23 +123,19 @@ class LabelsFalsified(Operator, code="M511", causes=("DAT-LABEL",), published=("
             )
             return (*put(found.held, *lines), *dict.fromkeys((*first, *second)))
 
-        yield from knob(
-            self,
+        yield from self.knob(
             f"labels of class {attacked} wrong",
-            Scale(0.0, 1.0, 0.05),
+            _SHARE,
             edits,
             component=found.held.name,
             told=lambda share: f"{share:.0%} of the labels of class {attacked} are wrong",
         )
 
     def _of_amounts(self, held: Holder) -> Iterator[Knob]:
-        name = part_of(held)
-        noise, extra = normal(held, f"{name}.shape")
-        yield from knob(
-            self,
+        yield from self.knob(
             f"noise in the targets {held.name}",
-            Scale(0.0, 1.0, 0.05),
-            lambda size: (*put(held, f"{name}[:] = {name} + {size:g} * {name}.std() * {noise}"), *extra),
+            _SHARE,
+            lambda size: noisy(held, size),
             component=held.name,
             told=f"noise of {{}} standard deviations in the targets {held.name}",
         )
@@ -188,33 +160,21 @@ class LabelsFalsified(Operator, code="M511", causes=("DAT-LABEL",), published=("
     )
 
 
-class ClassesOverlap(Operator, code="M512", causes=("DAT-LABEL",), published=("TCO",)):
+class ClassesOverlap(Graded, code="M512", causes=("DAT-LABEL",), published=("TCO",)):
     """Add copies of samples of one class with the label of another to the training data.
 
     The same input is said to be both; the two classes can no longer be told apart.
     """
 
-    shares: tuple[float, ...] = (0.25, 0.5, 1.0)
-    attacked: int | None = None  # the class that is copied; None: the most frequent one
-    taken_for: int | None = None  # the label of the copies; None: that of the most frequent other class
-
-    def propose(self, case: Case) -> Iterator[Mutation]:
-        for own in self.knobs(case):
-            yield from (made for share in self.shares if (made := own.at(share)) is not None)
+    values = (0.25, 0.5, 1.0)
 
     def knobs(self, case: Case) -> Iterator[Knob]:
-        """The share of the attacked class that is copied, from 0 to 1."""
+        """The share of the largest class that is copied with the label of the next one, from 0 to 1."""
         found, both = labels(case), free_rows(case)
         if found is None or both is None:
             return
         given, wanted = both
-        order = found.most_frequent()
-        first = order[0] if self.attacked is None else self.attacked
-        others = [label for label in order if label != first]
-        second = others[0] if self.taken_for is None else self.taken_for
-        if first not in found.counts or second not in others:
-            known = ", ".join(map(str, sorted(found.counts)[:20]))
-            raise UsageError(f"cannot copy class {first} as class {second}. Choose two of: {known}.")
+        first, second = found.most_frequent()[:2]
         x, y = given.name, wanted.name
         copied, array = new_variable(given.file, "copied", "overlapping"), bool(is_array(given.flow, given))
         drawn, extra = chances(wanted, f"{y}.shape")
@@ -228,10 +188,9 @@ class ClassesOverlap(Operator, code="M512", causes=("DAT-LABEL",), published=("T
             )
             return (*put(given, *lines, beside=wanted), *dict.fromkeys((*extra, *more, *full)))
 
-        yield from knob(
-            self,
+        yield from self.knob(
             f"class {first} also labelled {second}",
-            Scale(0.0, 1.0, 0.05),
+            _SHARE,
             edits,
             component=y,
             told=lambda share: f"{share:.0%} of class {first} again with the label {second}",
@@ -251,12 +210,13 @@ class ClassesOverlap(Operator, code="M512", causes=("DAT-LABEL",), published=("T
     )
 
 
-class ClassesUnbalanced(Operator, code="M502", causes=("DAT-IMBALANCE",), published=("TUD",)):
+class ClassesUnbalanced(Graded, code="M502", causes=("DAT-IMBALANCE",), published=("TUD",)):
     """Remove nearly all training samples of some classes.
 
     What is hardly ever seen is never predicted.
     """
 
+    only_turned = True  # else rows of evaluation would be taken away as well
     kept: tuple[float, ...] = (0.1, 0.02)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
@@ -268,20 +228,16 @@ class ClassesUnbalanced(Operator, code="M502", causes=("DAT-IMBALANCE",), publis
             return
         uniform, _, extra = random_rows(wanted)
         name, y = new_variable(wanted.file, "kept", "chosen"), wanted.name
-        # Half of the classes; of two, the second.
-        limit = sorted(counts)[max(1, len(counts) // 2)]
-        for index, share in enumerate(self.kept, 1):
+        limit = _first_rare(counts)
+        for share in self.kept:
             lines = (
                 f"{name} = ({y} < {limit:g}) | ({uniform}(len({y})) < {share:g})",
                 f"{given.name}, {y} = {given.name}[{name}], {y}[{name}]",
             )
-            yield from mutation(
-                self,
+            yield from self.mutation(
                 f"{share:.0%} of the samples of classes from {limit:g} on are left",
                 (*put(given, *lines, beside=wanted), *extra),
-                grade=index / len(self.kept),
                 component=y,
-                parameter=f"{share:g}",
             )
 
     def knobs(self, case: Case) -> Iterator[Knob]:
@@ -291,11 +247,8 @@ class ClassesUnbalanced(Operator, code="M502", causes=("DAT-IMBALANCE",), publis
         if not 2 <= len(counts) <= 50 or both is None:
             return
         given, wanted = both
-        limit, y, name = (
-            sorted(counts)[max(1, len(counts) // 2)],
-            wanted.name,
-            new_variable(wanted.file, "kept", "chosen"),
-        )
+        name, y = new_variable(wanted.file, "kept", "chosen"), wanted.name
+        limit = _first_rare(counts)
         drawn, extra = chances(wanted, f"len({y})")
 
         def edits(share: float) -> FileEdits:
@@ -305,18 +258,13 @@ class ClassesUnbalanced(Operator, code="M502", causes=("DAT-IMBALANCE",), publis
             )
             return (*put(given, *lines, beside=wanted), *extra)
 
-        yield from knob(
-            self,
+        yield from self.knob(
             f"fewer samples of classes from {limit:g} on",
-            Scale(0.0, 1.0, 0.05),
+            _SHARE,
             edits,
             component=y,
             told=lambda share: f"{share:.0%} of the samples of classes from {limit:g} on are gone",
         )
-
-    def others(self, case: Case) -> Iterator[Mutation]:
-        """None: where nothing can be turned, rows cannot be taken away without further changes."""
-        return iter(())
 
     EXAMPLES = (
         Example(
@@ -328,3 +276,8 @@ class ClassesUnbalanced(Operator, code="M502", causes=("DAT-IMBALANCE",), publis
         ),
         Example("amounts", FUNCTIONS),
     )
+
+
+def _first_rare(counts: Mapping[float, int]) -> float:
+    """Half of the classes are made rare; of two, the second."""
+    return sorted(counts)[max(1, len(counts) // 2)]

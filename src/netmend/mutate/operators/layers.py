@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 
 from netmend.changes.case import Case
 from netmend.changes.network.layer_removal import layer_removed
 from netmend.changes.network.model_layers import (
-    TAKES,
     in_stack,
     is_written,
-    layers_of,
-    links_of,
     made_by,
+    set_layer_width,
+    takers,
     united,
+    width_of_layer,
 )
 from netmend.changes.network.stacks import made_together, put_behind
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK, VALIDATED
-from netmend.mutate.magnitude import Knob, Scale, knob
-from netmend.mutate.mutation import Mutation, Operator, mutation
-from netmend.mutate.places import biased, trained_model, weighted
+from netmend.mutate.magnitude import Graded, Knob, Scale
+from netmend.mutate.mutation import Mutation, Operator
+from netmend.mutate.places import has_bias, hidden_layers, trained_layers
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import set_argument
 from netmend.testing.example import Example
@@ -34,11 +35,10 @@ class LayerAdded(Operator, code="M424", causes=("LYR-EXTRA",), published=("LA",)
     """
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        model = trained_model(case)
-        for layer in layers_of(case, "" if model is None else model.name)[:-1]:
+        for layer in hidden_layers(case):
             if layer.kind == "Linear" and layer.calls == 1 and is_written(case, layer):
                 title = f"one more layer after {layer.name}"
-                yield from mutation(self, title, _doubled(case, layer), component=layer.name)
+                yield from self.mutation(title, _doubled(case, layer), component=layer.name)
 
     EXAMPLES = (
         Example("in a stack", STACK, old="nn.Linear(4, 8),", new="nn.Linear(4, 8),\n    nn.Linear(8, 8),"),
@@ -70,13 +70,12 @@ class LayerRemoved(Operator, code="M417", causes=("ARC-STRUCT-SUBOPT",), publish
     """
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        model = trained_model(case)
         # Without the first one, the inputs themselves would go through its activation.
-        for layer in layers_of(case, "" if model is None else model.name)[1:-1]:
+        for layer in hidden_layers(case)[1:]:
             alone = len(made_by(case, layer.created)) == 1 and layer.calls == 1
             if alone and layer.input_shapes[:1] == layer.output_shapes[:1]:
                 edits = layer_removed(case, layer)
-                yield from mutation(self, f"without {layer.name}", edits, component=layer.name)
+                yield from self.mutation(f"without {layer.name}", edits, component=layer.name)
 
     EXAMPLES = (
         Example("of a stack", STACK, old="    nn.Linear(8, 8),\n", new=""),
@@ -84,45 +83,29 @@ class LayerRemoved(Operator, code="M417", causes=("ARC-STRUCT-SUBOPT",), publish
     )
 
 
-class LayerNarrowed(Operator, code="M416", causes=("LYR-UNITS",)):
+class LayerNarrowed(Graded, code="M416", causes=("LYR-UNITS",)):
     """Reduce a hidden layer to one or two units.
 
     All that later layers know of a sample has to fit through it.
     """
 
-    widths: tuple[int, ...] = (2, 1)
-
-    def propose(self, case: Case) -> Iterator[Mutation]:
-        model = trained_model(case)
-        layers = layers_of(case, "" if model is None else model.name)
-        for layer in layers[:-1]:
-            for index, width in enumerate(self.widths, 1):
-                if _width(layer) >= 4 * width:
-                    yield from mutation(
-                        self,
-                        f"{layer.name}: {_width(layer)} → {width} units",
-                        _narrowed(case, layer, width),
-                        grade=index / len(self.widths),
-                        component=layer.name,
-                        parameter=f"{width} units",
-                    )
+    values = (2, 1)
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """Units of a hidden layer, from the program's own number down to 1."""
-        model = trained_model(case)
-        for layer in layers_of(case, "" if model is None else model.name)[:-1]:
-            if _width(layer) > 1:
-                yield from self._units(case, layer)
+        for layer in hidden_layers(case):
+            present = width_of_layer(layer)
+            if present > 1:
+                yield from self.knob(
+                    f"fewer units of {layer.name}",
+                    Scale(present, 1, 1.3, logarithmic=True, whole=True),
+                    partial(_narrowed, case, layer),
+                    component=layer.name,
+                    told=f"{layer.name}: {present} → {{}} units",
+                )
 
-    def _units(self, case: Case, layer: ModuleFact) -> Iterator[Knob]:
-        yield from knob(
-            self,
-            f"fewer units of {layer.name}",
-            Scale(_width(layer), 1, 1.3, logarithmic=True, whole=True),
-            lambda width: _narrowed(case, layer, int(width)),
-            component=layer.name,
-            told=f"{layer.name}: {_width(layer)} → {{}} units",
-        )
+    def values_for(self, knob: Knob) -> Iterable[float]:
+        return [width for width in self.values if knob.scale.mildest >= 4 * width]
 
     EXAMPLES = (
         Example(
@@ -141,50 +124,16 @@ class LayerNarrowed(Operator, code="M416", causes=("LYR-UNITS",)):
     )
 
 
-def _width(layer: ModuleFact) -> int:
-    return int(layer.settings.get("out_features") or layer.settings.get("out_channels") or 0)
-
-
-def _narrowed(case: Case, layer: ModuleFact, width: int) -> FileEdits:
-    """At the lines that make the layers themselves: a name may serve several of them."""
-    name = "out_features" if "out_features" in layer.settings else "out_channels"
-    wanted = [(layer, name, 1), *_takers(case, layer)]
-    sites = [module.created for module, _, _ in wanted]
-    if len(wanted) < 2 or len(set(sites)) < len(sites) or _shared(case, [m for m, _, _ in wanted]):
+def _narrowed(case: Case, layer: ModuleFact, width: float) -> FileEdits:
+    """At the lines that make the layers themselves, which must make nothing else: a name may serve several of them."""
+    behind = takers(case, layer)
+    sites = [layer.created, *(taker.created for taker, *_ in behind)]
+    if any(times != 1 or taker.settings.get("groups", 1) not in (1, None) for taker, *_, times in behind):
         return ()
-    faces = [
-        set_argument(case.code, module.created, setting, str(width), position, case.arguments)
-        for module, setting, position in wanted
-    ]
-    return united(face.forced or face.edits for face in faces) if all(faces) else ()
-
-
-def _takers(case: Case, layer: ModuleFact) -> list[tuple[ModuleFact, str, int]]:
-    """Norm layers behind it and the next layer with weights; none where one does not take exactly its output."""
-    links = [link.module for link in links_of(case, layer.model) if link.module is not None]
-    found: list[tuple[ModuleFact, str, int]] = []
-    for module in links[links.index(layer) + 1 :]:
-        name, position = next((v for k, v in TAKES.items() if module.kind.startswith(k)), ("", 0))
-        if not name:
-            continue
-        size = module.settings.get(name)
-        size = size[-1] if isinstance(size, list | tuple) else size
-        if size != _width(layer) or module.settings.get("groups", 1) not in (1, None):
-            return []
-        found.append((module, name, position))
-        if "Norm" not in module.kind:
-            return found
-    return []
-
-
-def _shared(case: Case, modules: list[ModuleFact]) -> bool:
-    """Whether a line makes other layers too."""
-    names = {module.name for module in modules}
-    return any(
-        other.created == module.created and other.name not in names
-        for module in modules
-        for other in case.trace.all(ModuleFact)
-    )
+    if any(sum(other.created == site for other in case.trace.all(ModuleFact)) != 1 for site in sites):
+        return ()
+    faces = set_layer_width(case, layer, int(width))
+    return faces.forced or faces.edits
 
 
 class KernelSizeWrong(Operator, code="M419", causes=("LYR-FILTER",)):
@@ -194,10 +143,9 @@ class KernelSizeWrong(Operator, code="M419", causes=("LYR-FILTER",)):
     """
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        model = trained_model(case)
         layers = [
             m
-            for m in weighted(case, model)
+            for m in trained_layers(case)
             if m.kind in ("Conv1d", "Conv2d")
             and _keeps_size(m.settings.get("kernel_size"), m.settings.get("padding"))
         ]
@@ -211,7 +159,7 @@ class KernelSizeWrong(Operator, code="M419", causes=("LYR-FILTER",)):
         ]
         if faces and all(faces):
             edits = united(face.forced or face.edits for face in faces)
-            yield from mutation(self, "kernels of 1", edits, component=layers[0].name, parameter="1")
+            yield from self.mutation("kernels of 1", edits, component=layers[0].name)
 
     EXAMPLES = (
         Example("a convolution", FUNCTIONS, old="1, 4, 3, padding=1", new="1, 4, 1, padding=0"),
@@ -236,11 +184,10 @@ class BiasAdded(Operator, code="M422", causes=("LYR-BIAS-EXTRA",), published=("W
     """
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        with_bias = biased(case)
-        for layer in weighted(case, trained_model(case)):
-            if layer.name not in with_bias:
+        for layer in trained_layers(case):
+            if not has_bias(case, layer):
                 edits = set_argument(case.code, layer.created, "bias", "True", None, case.arguments)
-                yield from mutation(self, f"{layer.name} with a bias", edits, component=layer.name)
+                yield from self.mutation(f"{layer.name} with a bias", edits, component=layer.name)
 
     EXAMPLES = (
         Example("before a norm layer", VALIDATED, old="bias=False", new="bias=True"),
@@ -255,12 +202,11 @@ class BiasRemoved(Operator, code="M418", causes=("LYR-BIAS-MISSING",), published
     """
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        with_bias = biased(case)
-        layers = [m for m in weighted(case, trained_model(case)) if m.name in with_bias]
+        layers = [layer for layer in trained_layers(case) if has_bias(case, layer)]
         faces = [set_argument(case.code, m.created, "bias", "False", None, case.arguments) for m in layers]
         if faces and all(faces):
-            yield from mutation(
-                self, "no biases", united(face.edits for face in faces), component=layers[0].name
+            yield from self.mutation(
+                "no biases", united(face.edits for face in faces), component=layers[0].name
             )
 
     EXAMPLES = (
@@ -280,11 +226,10 @@ class LayerBiasRemoved(Operator, code="M423", causes=("LYR-BIAS-MISSING",), publ
     """
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        with_bias = biased(case)
-        for layer in weighted(case, trained_model(case)):
-            if layer.name in with_bias and len(made_by(case, layer.created)) == 1:
+        for layer in trained_layers(case):
+            if has_bias(case, layer) and len(made_by(case, layer.created)) == 1:
                 edits = set_argument(case.code, layer.created, "bias", "False", None, case.arguments)
-                yield from mutation(self, f"{layer.name} without its bias", edits, component=layer.name)
+                yield from self.mutation(f"{layer.name} without its bias", edits, component=layer.name)
 
     EXAMPLES = (Example("the first one", STACK, old="nn.Linear(4, 8)", new="nn.Linear(4, 8, bias=False)"),)
 
@@ -299,7 +244,7 @@ class NormalisationRemoved(Operator, code="M414", causes=("LYR-NORM-MISSING",)):
         norms = [m for m in case.trace.all(ModuleFact) if "Norm" in m.kind and m.order is not None]
         edits = [layer_removed(case, norm) for norm in norms]
         if edits and all(edits) and all(is_written(case, norm) for norm in norms):
-            yield from mutation(self, "no normalisation layers", united(edits), component=norms[0].name)
+            yield from self.mutation("no normalisation layers", united(edits), component=norms[0].name)
 
     EXAMPLES = (
         Example("in a stack", STACK, old="    nn.BatchNorm1d(8),\n", new=""),
@@ -307,33 +252,19 @@ class NormalisationRemoved(Operator, code="M414", causes=("LYR-NORM-MISSING",)):
     )
 
 
-class NormStatisticsSlow(Operator, code="M415", causes=("LYR-NORM-STATS",)):
+class NormStatisticsSlow(Graded, code="M415", causes=("LYR-NORM-STATS",)):
     """Make batch norm's running statistics hardly follow the data.
 
     Training looks fine; in evaluation the network is given numbers of a scale that it has never seen.
     """
 
-    values: tuple[float, ...] = (0.001, 0.0001)
-
-    def propose(self, case: Case) -> Iterator[Mutation]:
-        norms = _norms(case)
-        for index, value in enumerate(self.values, 1):
-            text = f"{value:.4f}".rstrip("0")
-            edits = _followed(case, norms, text)
-            yield from mutation(
-                self,
-                f"batch norm with momentum {text}",
-                edits,
-                grade=index / len(self.values),
-                parameter=text,
-            )
+    values = (0.001, 0.0001)
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """Momentum of batch norm's statistics, from 0.1 down to 1e-6."""
         norms = _norms(case)
         if norms:
-            yield from knob(
-                self,
+            yield from self.knob(
                 "slower statistics of batch norm",
                 Scale(0.1, 1e-6, 3.0, logarithmic=True),
                 lambda value: _followed(case, norms, f"{value:.2g}"),

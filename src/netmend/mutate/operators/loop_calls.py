@@ -12,7 +12,7 @@ from netmend.changes.network.model_layers import united
 from netmend.diagnose.measures.batches import training_loader
 from netmend.diagnose.measures.loop import mode_layers
 from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK, VALIDATED
-from netmend.mutate.mutation import Mutation, Operator, mutation
+from netmend.mutate.mutation import Mutation, Operator
 from netmend.program.source.moving import moved_before, taken_out
 from netmend.program.source.names_of_object import names_of
 from netmend.program.source.writing import replace
@@ -37,18 +37,11 @@ class ZeroGradRemoved(Operator, code="M601", causes=("LOOP-ZERO-GRAD",)):
         loops = loops_around(place.file, place.call)
         if loops:
             edits = moved_before(place.file, place.statement, loops[0])
-            yield from mutation(
-                self,
-                "gradients are cleared outside the loop over batches",
-                edits,
-                grade=0.6,
-                component=place.receiver,
+            yield from self.mutation(
+                "gradients are cleared outside the loop over batches", edits, component=place.receiver
             )
-        yield from mutation(
-            self,
-            "gradients are never cleared",
-            taken_out(place.file, place.statement),
-            component=place.receiver,
+        yield from self.mutation(
+            "gradients are never cleared", taken_out(place.file, place.statement), component=place.receiver
         )
 
     EXAMPLES = (
@@ -79,7 +72,7 @@ class StepMissing(Operator, code="M602", causes=("LOOP-STEP",)):
             return
         step = steps[0]
         edits = taken_out(step.file, step.statement)
-        yield from mutation(self, "the optimiser's step is missing", edits, component=step.receiver)
+        yield from self.mutation("the optimiser's step is missing", edits, component=step.receiver)
         takes = [each for each in spots(case, "backward") if each.is_beside(step)]
         clears = [each for each in spots(case, "zero_grad") if each.is_beside(step)]
         if len(takes) != 1 or len(clears) != 1:
@@ -88,7 +81,7 @@ class StepMissing(Operator, code="M602", causes=("LOOP-STEP",)):
         order = [clears[0].statement, takes[0].statement, step.statement]
         if all(each in block for each in order) and sorted(order, key=block.index) == order:
             moved = moved_before(step.file, step.statement, takes[0].statement)
-            yield from mutation(self, "the step comes before the gradient", moved, component=step.receiver)
+            yield from self.mutation("the step comes before the gradient", moved, component=step.receiver)
 
     EXAMPLES = (
         Example("left out", STACK, old="        optimizer.step()\n", new=""),
@@ -113,7 +106,7 @@ class BackwardMissing(Operator, code="M603", causes=("LOOP-BACKWARD",), crashes=
         places = spots(case, "backward")
         if len(places) == 1 and places[0].is_alone:
             edits = taken_out(places[0].file, places[0].statement)
-            yield from mutation(self, "backward() is missing", edits, component=places[0].receiver)
+            yield from self.mutation("backward() is missing", edits, component=places[0].receiver)
 
     EXAMPLES = (Example("left out", STACK, old="        loss.backward()\n", new=""),)
 
@@ -134,9 +127,9 @@ class TrainedInEvaluationMode(Operator, code="M604", causes=("LOOP-MODE-TRAIN",)
         place = places[0]
         if spots(case, "eval"):
             edits = taken_out(place.file, place.statement)
-            yield from mutation(self, "train() is missing", edits, grade=0.7, component=models[0])
+            yield from self.mutation("train() is missing", edits, component=models[0])
         edits = replace(place.file, place.call, f"{place.receiver}.eval()")
-        yield from mutation(self, "eval() before training", edits, component=models[0])
+        yield from self.mutation("eval() before training", edits, component=models[0])
 
     EXAMPLES = (
         Example("left out", STACK, old="    model.train()\n", new=""),
@@ -156,7 +149,7 @@ class EvaluatedInTrainingMode(Operator, code="M605", causes=("LOOP-MODE-EVAL",))
         places = spots(case, "eval")
         if models and places and all(each.is_alone for each in places):
             edits = united(taken_out(each.file, each.statement) for each in places)
-            yield from mutation(self, "eval() is missing", edits, component=models[0])
+            yield from self.mutation("eval() is missing", edits, component=models[0])
 
     EXAMPLES = (
         Example("left out", STACK, old="    model.eval()\n", new=""),
@@ -178,7 +171,7 @@ class ValidationRemoved(Operator, code="M612", causes=("VAL-SET-MISSING",), publ
         for loader in case.trace.loaders:
             held_out = _named(case, loader, rounds.file) if loader.created != training.created else set()
             edits = _exchanged(rounds.file, rounds.loop, held_out, trained)
-            yield from mutation(self, "validated on the training data", edits, component=loader.name)
+            yield from self.mutation("validated on the training data", edits, component=loader.name)
 
     EXAMPLES = (
         Example(

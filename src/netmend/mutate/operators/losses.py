@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Iterator
 
 from netmend.changes.case import Case
@@ -11,32 +10,28 @@ from netmend.changes.loss.losses import Criterion, arguments, criterion_of, exch
 from netmend.changes.network.heads_in_source import head_of
 from netmend.library.losses import DISTANCES
 from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK
-from netmend.mutate.mutation import Mutation, Operator, mutation
-from netmend.mutate.places import backward, objective
+from netmend.mutate.mutation import Mutation, Operator
+from netmend.mutate.places import backward, objective, training_criterion
 from netmend.program.source.bindings import bindings_in
 from netmend.program.source.naming import spelled
-from netmend.program.source.values import set_argument
+from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace, wrap
-from netmend.program.text.queries import last_name
 from netmend.testing.example import Example
 from netmend.vocabulary import LossFact, Site
 from netmend.vocabulary.change import FileEdits
 
 # Criterion → others that take the same two arguments; of class ids a row of zeros and a one is made.
-_OF_CLASSES = ("binary_cross_entropy_with_logits", "mse_loss", "l1_loss", "hinge_embedding_loss")
-
 _OTHERS = {
-    "cross_entropy": _OF_CLASSES,
+    **dict.fromkeys(
+        ("smooth_l1_loss", "huber_loss", "l1_loss"),
+        ("binary_cross_entropy_with_logits", "hinge_embedding_loss"),
+    ),
+    "cross_entropy": ("binary_cross_entropy_with_logits", "mse_loss", "l1_loss", "hinge_embedding_loss"),
     "nll_loss": ("mse_loss", "l1_loss"),
     "binary_cross_entropy_with_logits": ("mse_loss", "l1_loss", "hinge_embedding_loss"),
     "binary_cross_entropy": ("l1_loss", "hinge_embedding_loss"),
     "mse_loss": ("binary_cross_entropy_with_logits", "poisson_nll_loss", "hinge_embedding_loss"),
-    "smooth_l1_loss": ("binary_cross_entropy_with_logits", "hinge_embedding_loss"),
-    "huber_loss": ("binary_cross_entropy_with_logits", "hinge_embedding_loss"),
-    "l1_loss": ("binary_cross_entropy_with_logits", "hinge_embedding_loss"),
 }
-
-_IDS = ("cross_entropy", "nll_loss")
 
 
 class LossExchanged(Operator, code="M301", causes=("LOS-SELECT",), published=("LCH",), rescales=True):
@@ -47,34 +42,23 @@ class LossExchanged(Operator, code="M301", causes=("LOS-SELECT",), published=("L
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         head = head_of(case)
-        if head is None or head.loss.criterion not in _OTHERS:
+        criterion = None if head is None else training_criterion(case, head.loss)
+        if head is None or criterion is None or not criterion.calls:
             return
-        found = criterion_of(case, head.loss)
-        if found is None or not found.calls:
-            return
-        criterion = found if found.created is not None else Criterion(found.kind, None, found.calls[:1])
-        target, width = head.target, head.width
-        ids = head.loss.criterion in _IDS
+        target = head.target
+        ids = head.loss.criterion in ("cross_entropy", "nll_loss")
         if ids and (
             target is None or not target.integral or len(head.given.shape) != 2 or len(target.shape) != 1
         ):
             return
         if not ids and target is not None and not target.dtype.startswith("float"):
             return
-        others = _OTHERS[head.loss.criterion]
-        for index, new in enumerate(others, 1):
+        more = _rows(criterion, head.width) if ids else ()
+        for new in _OTHERS.get(head.loss.criterion, ()):
             edits = exchange(criterion, new)
-            more = _rows(criterion, width) if ids else ()
             if edits and (more or not ids):
                 title = f"{head.loss.criterion} → {new}"
-                yield from mutation(
-                    self,
-                    title,
-                    (*edits, *more),
-                    grade=index / len(others),
-                    component=head.loss.name,
-                    parameter=new,
-                )
+                yield from self.mutation(title, (*edits, *more), component=head.loss.name)
 
     EXAMPLES = (
         Example("another one of probabilities", PROBABILITIES, old="nn.BCELoss()", new="nn.L1Loss()"),
@@ -116,29 +100,16 @@ class LossVaried(Operator, code="M305", causes=("LOS-SELECT",), published=("LCH"
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         head = head_of(case)
-        found = None if head is None else criterion_of(case, head.loss)
-        if head is None or found is None or not found.calls or head.loss.criterion not in _AMOUNTS:
+        criterion = None if head is None else training_criterion(case, head.loss)
+        if head is None or criterion is None or not criterion.calls or criterion.kind not in _AMOUNTS:
             return
-        criterion = found if found.created is not None else Criterion(found.kind, None, found.calls[:1])
-        others = [name for name in _AMOUNTS if name != head.loss.criterion]
-        for index, new in enumerate(others, 1):
-            yield from mutation(
-                self,
-                f"{head.loss.criterion} → {new}",
-                exchange(criterion, new),
-                grade=index / len(others),
-                component=head.loss.name,
-                parameter=new,
-            )
+        for new in _AMOUNTS:
+            if new != criterion.kind:
+                title = f"{criterion.kind} → {new}"
+                yield from self.mutation(title, exchange(criterion, new), component=head.loss.name)
 
     EXAMPLES = (
-        Example(
-            "absolute errors",
-            FUNCTIONS,
-            old="loss = F.mse_loss(",
-            new="loss = F.l1_loss(",
-            nth=2,
-        ),
+        Example("absolute errors", FUNCTIONS, old="loss = F.mse_loss(", new="loss = F.l1_loss(", nth=2),
         Example("classes", STACK),
     )
 
@@ -154,7 +125,7 @@ class LossNegated(Operator, code="M302", causes=("LOS-CALC",)):
         if spot is None or not spot.receiver.isidentifier() or spot.call.args or spot.call.keywords:
             return
         edits = replace(spot.file, spot.call, f"(-{spot.receiver}).backward()")
-        yield from mutation(self, "the loss is maximised", edits, component=spot.receiver)
+        yield from self.mutation("the loss is maximised", edits, component=spot.receiver)
 
     EXAMPLES = (
         Example("a name", STACK, old="loss.backward()", new="(-loss).backward()"),
@@ -173,32 +144,26 @@ class LossSummed(Operator, code="M303", causes=("LOS-CALC",), rescales=True):
         loss = case.loss if head is None else head.loss
         if loss is None:
             return
-        grade = min(1.0, math.log10(max(10, math.prod(head.given.shape) if head else 10)) / 4)
+        name = loss.name
+        edits: FileEdits | Faces = ()
         if loss.form == "expression":
-            yield from self._expression(case, grade)
+            name, edits = self._expression(case)
         elif loss.settings.get("reduction", "mean") == "mean" and criterion_of(case, loss) is not None:
-            site = _site(loss)
-            edits = set_argument(case.code, site, "reduction", '"sum"', None, case.arguments)
-            yield from mutation(
-                self, "the loss is summed over the batch", edits, grade=grade, component=loss.name
-            )
+            edits = set_argument(case.code, _site(loss), "reduction", '"sum"', None, case.arguments)
+        yield from self.mutation("the loss is summed over the batch", edits, component=name)
 
-    def _expression(self, case: Case, grade: float) -> Iterator[Mutation]:
+    def _expression(self, case: Case) -> tuple[str, FileEdits]:
         """`loss = ((out - y) ** 2).mean()`"""
         found = objective(case)
         if found is None:
-            return
+            return "", ()
         spot, name = found
         made = bindings_in(spot.file.function(spot.call) or spot.file.tree, name)
         value = made[0].value if len(made) == 1 and not made[0].path else None
-        is_method = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
-        if isinstance(value, ast.Call) and is_method and last_name(value.func) == "mean":
-            text = spot.file.source(value)
-            if text.endswith(".mean()"):
-                edits = replace(spot.file, value, f"{text.removesuffix('.mean()')}.sum()")
-                yield from mutation(
-                    self, "the loss is summed over the batch", edits, grade=grade, component=name
-                )
+        text = spot.file.source(value) if isinstance(value, ast.Call) else ""
+        if value is None or not text.endswith(".mean()"):
+            return name, ()
+        return name, replace(spot.file, value, f"{text.removesuffix('.mean()')}.sum()")
 
     EXAMPLES = (
         Example("a criterion", STACK, old="CrossEntropyLoss()", new='CrossEntropyLoss(reduction="sum")'),
@@ -237,7 +202,7 @@ class ShapesBroadcast(Operator, code="M304", causes=("TSR-SQUEEZE",), rescales=T
         else:
             return
         edits = wrap(found[0], given[1], "", text)
-        yield from mutation(self, "targets of another shape", edits, component=head.loss.name, parameter=text)
+        yield from self.mutation("targets of another shape", edits, component=head.loss.name)
 
     EXAMPLES = (
         Example(
@@ -261,17 +226,9 @@ class LabelsSmoothedAway(Operator, code="M306", causes=("LOS-SMOOTH",), rescales
         if loss is None or loss.criterion != "cross_entropy" or loss.form == "expression":
             return
         for share in (0.6, 0.9):
-            edits = set_argument(
-                case.code, _site(loss), "label_smoothing", f"{share:g}", None, case.arguments
-            )
-            yield from mutation(
-                self,
-                f"labels smoothed by {share:g}",
-                edits,
-                grade=share,
-                component=loss.name,
-                parameter=f"{share:g}",
-            )
+            text = f"{share:g}"
+            edits = set_argument(case.code, _site(loss), "label_smoothing", text, None, case.arguments)
+            yield from self.mutation(f"labels smoothed by {share:g}", edits, component=loss.name)
 
     EXAMPLES = (
         Example(

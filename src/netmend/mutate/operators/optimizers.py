@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
+from functools import partial
 from typing import ClassVar
 
 from netmend.changes.case import Case
 from netmend.changes.loop.good_rates import rate_text
 from netmend.changes.loop.rate_places import present_rate, set_rate, set_setting
+from netmend.changes.loop.updates import exchanged_optimizer
 from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK
-from netmend.mutate.magnitude import Knob, Scale, knob
-from netmend.mutate.mutation import Mutation, Operator, mutation
-from netmend.program.source.naming import qualified, spelled
+from netmend.mutate.magnitude import Graded, Knob, Scale
+from netmend.mutate.mutation import Mutation, Operator
 from netmend.program.source.values import Faces
-from netmend.program.source.writing import replace
 from netmend.testing.example import Example
 from netmend.vocabulary import OptimizerFact
-from netmend.vocabulary.change import FileEdits
 
 
-class LearningRateScaled(Operator, code="M101", causes=("HYP-LR-HIGH", "HYP-LR-LOW"), published=("HLR",)):
+class LearningRateScaled(Graded, code="M101", causes=("HYP-LR-HIGH", "HYP-LR-LOW"), published=("HLR",)):
     """Multiply or divide the learning rate by a power of ten.
 
     Far too high, weights jump about or overflow; far too low, training hardly moves.
@@ -32,22 +30,13 @@ class LearningRateScaled(Operator, code="M101", causes=("HYP-LR-HIGH", "HYP-LR-L
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         optimizer = case.optimizer
-        present = present_rate(case, optimizer)
-        if not present:
-            return
-        name = "" if optimizer is None else optimizer.name
-        for cause, sign, factors in zip(self.causes, "×÷", (self.high, self.low), strict=True):
-            for index, factor in enumerate(factors, 1):
-                rate = present * factor if sign == "×" else present / factor
-                yield from mutation(
-                    self,
-                    f"learning rate {rate_text(present)} → {rate_text(rate)}",
-                    set_rate(case, optimizer, rate, present),
-                    cause=cause,
-                    grade=index / len(factors),
-                    component=name,
-                    parameter=f"lr {sign}{factor}",
-                )
+        present = present_rate(case, optimizer) or 0.0
+        higher = [("HYP-LR-HIGH", present * factor) for factor in self.high]
+        lower = [("HYP-LR-LOW", present / factor) for factor in self.low]
+        for cause, rate in (*higher, *lower) if present else ():
+            title, edits = _from_to(present, rate), set_rate(case, optimizer, rate, present)
+            name = "" if optimizer is None else optimizer.name
+            yield from self.mutation(title, edits, cause=cause, component=name)
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """The learning rate, from the program's own down to a 10,000th and up to 1,000 times of it."""
@@ -59,20 +48,23 @@ class LearningRateScaled(Operator, code="M101", causes=("HYP-LR-HIGH", "HYP-LR-L
             ("HYP-LR-LOW", "learning rate lowered", present / self.low[-1]),
             ("HYP-LR-HIGH", "learning rate raised", present * self.high[-1]),
         ):
-            yield from knob(
-                self,
+            yield from self.knob(
                 title,
                 Scale(present, extreme, self.precision, logarithmic=True),
                 lambda rate: set_rate(case, optimizer, rate, present),
                 cause=cause,
                 component="" if optimizer is None else optimizer.name,
-                told=lambda rate: f"learning rate {rate_text(present)} → {rate_text(rate)}",
+                told=partial(_from_to, present),
             )
 
     EXAMPLES = (
         Example("a literal", STACK, old="lr=0.1", new="lr=1.0"),
         Example("the default of an option", FUNCTIONS, old="default=0.01", new="default=1e-06", nth=7),
     )
+
+
+def _from_to(present: float, rate: float) -> str:
+    return f"learning rate {rate_text(present)} → {rate_text(rate)}"
 
 
 _ADAPTIVE = ("Adam", "AdamW", "RMSprop", "NAdam", "RAdam")
@@ -90,12 +82,12 @@ class OptimizerExchanged(Operator, code="M104", causes=("OPT-SELECT",), publishe
         if optimizer is None or rate is None or optimizer.kind not in (*_ADAPTIVE, "SGD"):
             return
         wanted = ("SGD",) if optimizer.kind in _ADAPTIVE else ()
-        for index, new in enumerate((*wanted, "Adagrad", "ASGD", "Adadelta"), 1):
+        for new in (*wanted, "Adagrad", "ASGD", "Adadelta"):
             # Adadelta and Adagrad with a usual rate of Adam are what people write by mistake.
-            own = min(rate, 1e-3) if new in ("Adagrad", "Adadelta") else None
-            edits = with_optimizer(case, optimizer, new, own)
-            title = f"{optimizer.kind} → {new}" + ("" if own is None else f" with rate {own:g}")
-            yield from mutation(self, title, edits, grade=index / 4, component=optimizer.name, parameter=new)
+            own = f"{min(rate, 1e-3):g}" if new in ("Adagrad", "Adadelta") else ""
+            edits = exchanged_optimizer(case, optimizer, new, own, default="0.001")
+            title = f"{optimizer.kind} → {new}" + (f" with rate {own}" if own else "")
+            yield from self.mutation(title, edits, component=optimizer.name)
 
     EXAMPLES = (
         Example(
@@ -108,37 +100,21 @@ class OptimizerExchanged(Operator, code="M104", causes=("OPT-SELECT",), publishe
     )
 
 
-def with_optimizer(case: Case, optimizer: OptimizerFact, new: str, rate: float | None) -> FileEdits:
-    found = case.code.call_at(optimizer.created)
-    if found is None or not qualified(found[0], found[1].func).startswith("torch.optim."):
-        return ()
-    file, call = found
-    given = case.code.sources.argument(call, "params", 0)
-    own = case.code.sources.argument(call, "lr", 1)
-    if given is None or isinstance(given, ast.Starred) or any(k.arg is None for k in call.keywords):
-        return ()
-    name, extra = spelled(file, f"torch.optim.{new}", like=call.func)
-    text = f"{rate:g}" if rate is not None else "" if own is None else file.source(own)
-    settings = f", lr={text}" if text else ", lr=0.001"
-    return (*replace(file, call, f"{name}({file.source(given)}{settings})"), *extra)
-
-
-class _SettingExtreme(Operator):
+class _SettingExtreme(Graded):
     """Gives a setting of the optimiser a few values that are too high; a knob for what lies between."""
 
     setting: ClassVar[str]
     written: ClassVar[str] = "{:g}"
     kinds: tuple[str, ...]  # optimisers that have the setting
-    values: tuple[float, ...]
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         optimizer = self._optimizer(case)
-        for index, value in enumerate(self.values, 1):
+        for value in self.values:
             if optimizer is None or not self.does_harm(case, optimizer, value):
                 continue
             edits = self._set(case, optimizer, self.written.format(value))
             title = f"{self.words(optimizer)} {value:g}"
-            yield from mutation(self, title, edits, grade=index / len(self.values), component=optimizer.name)
+            yield from self.mutation(title, edits, component=optimizer.name)
 
     def does_harm(self, case: Case, optimizer: OptimizerFact, value: float) -> bool:
         return True
@@ -165,16 +141,14 @@ class MomentumExtreme(_SettingExtreme, code="M105", causes=("OPT-MOMENTUM",)):
 
     setting = "momentum"
     kinds = ("SGD", "RMSprop")
-
-    values: tuple[float, ...] = (0.99, 0.999)
+    values = (0.99, 0.999)
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """How many steps a step lasts, 1 / (1 - momentum): 10, 100 and 1,000 are 0.9, 0.99 and 0.999."""
         optimizer = self._optimizer(case)
         present = self.values[-1] if optimizer is None else self._present(optimizer)
         if optimizer is not None and present < self.values[-1]:
-            yield from knob(
-                self,
+            yield from self.knob(
                 "momentum raised",
                 Scale(1 / (1 - present), 1 / (1 - self.values[-1]), 1.5, logarithmic=True),
                 lambda lasts: self._set(case, optimizer, f"{1 - 1 / lasts:.4g}"),
@@ -194,10 +168,9 @@ class WeightDecayExtreme(_SettingExtreme, code="M106", causes=("LOS-REG-EXTRA",)
     """
 
     setting = "weight_decay"
-
-    values: tuple[float, ...] = (0.1, 0.5, 2.0)
-    strongest: float = 10.0
-    kinds: tuple[str, ...] = ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam", "RAdam")
+    kinds = ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam", "RAdam")
+    values = (0.1, 0.5, 2.0)
+    strongest = 10.0
 
     def does_harm(self, case: Case, optimizer: OptimizerFact, value: float) -> bool:
         """Where a single step would turn the weights round it is a rate that is too high."""
@@ -213,8 +186,7 @@ class WeightDecayExtreme(_SettingExtreme, code="M106", causes=("LOS-REG-EXTRA",)
         mildest = self._present(optimizer) or 1e-6
         extreme = min(self.strongest, 0.5 / rate if optimizer.kind == "SGD" else self.strongest)
         if extreme > mildest:
-            yield from knob(
-                self,
+            yield from self.knob(
                 "weight decay raised",
                 Scale(mildest, extreme, 2.0, logarithmic=True),
                 lambda decay: self._set(case, optimizer, f"{decay:.2g}"),
@@ -234,9 +206,8 @@ class EpsilonLarge(_SettingExtreme, code="M110", causes=("OPT-EPS",)):
     setting = "eps"
     written = "{:.1f}"
     kinds = ("Adam", "AdamW", "RMSprop", "NAdam", "RAdam", "Adagrad")
-
-    values: tuple[float, ...] = (1.0, 10.0)
-    extreme: float = 100.0
+    values = (1.0, 10.0)
+    extreme = 100.0
 
     def words(self, optimizer: OptimizerFact) -> str:
         return f"{optimizer.kind} with epsilon"
@@ -246,8 +217,7 @@ class EpsilonLarge(_SettingExtreme, code="M110", causes=("OPT-EPS",)):
         optimizer = self._optimizer(case)
         present = self.extreme if optimizer is None else self._present(optimizer, 1e-8)
         if optimizer is not None and present < self.extreme:
-            yield from knob(
-                self,
+            yield from self.knob(
                 f"larger epsilon of {optimizer.kind}",
                 Scale(present, self.extreme, 3.0, logarithmic=True),
                 lambda value: self._set(case, optimizer, f"{value:.2g}"),
@@ -259,7 +229,7 @@ class EpsilonLarge(_SettingExtreme, code="M110", causes=("OPT-EPS",)):
 
 
 # Each with its own default rate, as someone writes who exchanges the name only.
-_DEFAULTS = {"Adam": 0.001, "NAdam": 0.002, "Adamax": 0.002, "RMSprop": 0.01, "SGD": 0.001}
+_DEFAULTS = {"Adam": "0.001", "NAdam": "0.002", "Adamax": "0.002", "RMSprop": "0.01", "SGD": "0.001"}
 
 
 class OptimizerVaried(Operator, code="M115", causes=("OPT-SELECT",), published=("OCH",)):
@@ -272,16 +242,11 @@ class OptimizerVaried(Operator, code="M115", causes=("OPT-SELECT",), published=(
         optimizer = case.optimizer
         if optimizer is None or len(optimizer.groups) > 1:
             return
-        others = {kind: rate for kind, rate in _DEFAULTS.items() if kind != optimizer.kind}
-        for index, (kind, rate) in enumerate(others.items(), 1):
-            yield from mutation(
-                self,
-                f"{optimizer.kind} → {kind} with its default rate",
-                with_optimizer(case, optimizer, kind, rate),
-                grade=index / len(others),
-                component=optimizer.name,
-                parameter=kind,
-            )
+        for kind, rate in _DEFAULTS.items():
+            if kind != optimizer.kind:
+                title = f"{optimizer.kind} → {kind} with its default rate"
+                edits = exchanged_optimizer(case, optimizer, kind, rate)
+                yield from self.mutation(title, edits, component=optimizer.name)
 
     EXAMPLES = (
         Example(

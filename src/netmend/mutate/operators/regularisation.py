@@ -15,9 +15,9 @@ from netmend.changes.network.layer_removal import call_removed, layer_removed
 from netmend.changes.network.model_layers import in_stack, is_written, united
 from netmend.changes.network.stacks import put_behind
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, LOG_PROBABILITIES, STACK, VALIDATED
-from netmend.mutate.magnitude import Knob, Scale, knob
-from netmend.mutate.mutation import Mutation, Operator, mutation
-from netmend.mutate.places import Made, objective, reached, trained_model, weighted
+from netmend.mutate.magnitude import Graded, Knob, Scale
+from netmend.mutate.mutation import Mutation, Operator
+from netmend.mutate.places import objective, path_of, trained_layers, trained_model
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import set_argument
 from netmend.program.source.writing import insert_before, wrap
@@ -36,13 +36,11 @@ class RegularisationRemoved(
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         edits = united(_without_dropout(case))
-        yield from mutation(self, "no dropout", edits, cause="LYR-DROPOUT-MISSING")
+        yield from self.mutation("no dropout", edits, cause="LYR-DROPOUT-MISSING")
         optimizer = case.optimizer
         if optimizer is not None and any((g.settings.get("weight_decay") or 0) > 0 for g in optimizer.groups):
-            faces = set_setting(case, optimizer.created, "weight_decay", "0.0", None)
-            yield from mutation(
-                self, "no weight decay", faces, cause="LOS-REG-MISSING", component=optimizer.name
-            )
+            faces, name = set_setting(case, optimizer.created, "weight_decay", "0.0", None), optimizer.name
+            yield from self.mutation("no weight decay", faces, cause="LOS-REG-MISSING", component=name)
 
     EXAMPLES = (
         Example("a layer", STACK, old="    nn.Dropout(0.2),\n", new=""),
@@ -112,10 +110,10 @@ class RegularisationChanged(
         added = goal.plus(f"{decay:g} * {goal.absolute_weights}")
         off = set_setting(case, optimizer.created, "weight_decay", "0.0", None)
         title, name = f"L1 beside a weight decay of {decay:g}", optimizer.name
-        yield from mutation(self, title, added, grade=0.5, component=name, parameter="both")
+        yield from self.mutation(title, added, component=name)
         if off.edits and added:
             title = f"L1 in the place of a weight decay of {decay:g}"
-            yield from mutation(self, title, (*added, *off.edits), component=name, parameter="L1")
+            yield from self.mutation(title, (*added, *off.edits), component=name)
 
     EXAMPLES = (
         Example(
@@ -130,28 +128,19 @@ class RegularisationChanged(
     )
 
 
-class PenaltyAdded(Operator, code="M107", causes=("LOS-REG-EXTRA",), published=("RAW",), rescales=True):
+class PenaltyAdded(Graded, code="M107", causes=("LOS-REG-EXTRA",), published=("RAW",), rescales=True):
     """Add a penalty on the size of all weights to the loss that outweighs the fit.
 
     The weights go to zero whatever the data says.
     """
 
-    values: tuple[float, ...] = (0.01, 0.1)
-
-    def propose(self, case: Case) -> Iterator[Mutation]:
-        goal = _goal(case)
-        for index, value in enumerate(self.values, 1):
-            edits = () if goal is None else goal.plus(f"{value:g} * {goal.absolute_weights}")
-            yield from mutation(
-                self, f"L1 penalty {value:g}", edits, grade=index / len(self.values), parameter=f"{value:g}"
-            )
+    values = (0.01, 0.1)
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """The weight of the penalty, from 1e-7 to 1."""
         goal = _goal(case)
         if goal is not None:
-            yield from knob(
-                self,
+            yield from self.knob(
                 "L1 penalty on all weights",
                 Scale(1e-7, 1.0, 2.0, logarithmic=True),
                 lambda value: goal.plus(f"{value:.2g} * {goal.absolute_weights}"),
@@ -184,21 +173,14 @@ class LayerPenaltyAdded(Operator, code="M112", causes=("LOS-REG-EXTRA",), publis
     strength: float = 0.01  # what Keras takes, and with it DeepCrime
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        goal, model = _goal(case), trained_model(case)
-        if goal is None or model is None:
+        goal = _goal(case)
+        if goal is None:
             return
-        place = Made(goal.spot.file, goal.spot.statement, goal.model, True)
-        for index, (kind, penalty) in enumerate(_KINDS.items(), 1):
-            for layer in weighted(case, model):
-                target = reached(case, place, model, layer.name)
-                yield from mutation(
-                    self,
-                    f"{kind} penalty on {layer.name}",
-                    goal.plus(f"{self.strength:g} * {penalty.format(target)}") if target else (),
-                    grade=index / len(_KINDS),
-                    component=layer.name,
-                    parameter=kind,
-                )
+        for kind, penalty in _KINDS.items():
+            for layer in trained_layers(case):
+                path = path_of(case, goal.model, layer)
+                edits = goal.plus(f"{self.strength:g} * {penalty.format(path)}") if path else ()
+                yield from self.mutation(f"{kind} penalty on {layer.name}", edits, component=layer.name)
 
     EXAMPLES = (
         Example(
@@ -211,29 +193,25 @@ class LayerPenaltyAdded(Operator, code="M112", causes=("LOS-REG-EXTRA",), publis
     )
 
 
-class DropoutRateRaised(Operator, code="M411", causes=("LYR-DROPOUT-RATE",), published=("RCD",)):
+class DropoutRateRaised(Graded, code="M411", causes=("LYR-DROPOUT-RATE",), published=("RCD",)):
     """Drop nearly all hidden units in training.
 
     What little passes through is too noisy to learn from.
     """
 
-    rates: tuple[float, ...] = (0.8, 0.9, 0.95)
-    highest: float = 0.99
+    values = (0.8, 0.9, 0.95)
+    highest = 0.99
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        for index, rate in enumerate(self.rates, 1):
-            edits = self._dropped(case, f"{rate:g}")
-            yield from mutation(
-                self, f"dropout of {rate:g}", edits, grade=index / len(self.rates), parameter=f"{rate:g}"
-            )
+        for rate in self.values:
+            yield from self.mutation(f"dropout of {rate:g}", self._dropped(case, f"{rate:g}"))
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """The dropout rate, from the program's own (0 where there is none) up to 0.99."""
         rates = dropout_rates(case)
         present = max(rates, default=0.0)
         if present < self.highest and (rates or not dropout_sites(case)):
-            yield from knob(
-                self,
+            yield from self.knob(
                 "dropout raised",
                 Scale(present, self.highest, 0.05),
                 lambda rate: self._dropped(case, f"{rate:.2g}"),
@@ -278,35 +256,22 @@ def _added(case: Case, rate: str) -> Iterator[FileEdits]:
             yield (*wrap(file, call, f"{name}(", f", {rate}, self.training)"), *extra)
 
 
-class DropoutRateLowered(Operator, code="M420", causes=("LYR-DROPOUT-RATE",), published=("RCD",)):
+class DropoutRateLowered(Graded, code="M420", causes=("LYR-DROPOUT-RATE",), published=("RCD",)):
     """Drop fewer hidden units in training than the program did, in the end none.
 
     Does harm only where the network overfits without it.
     """
 
-    rates: tuple[float, ...] = (0.25, 0.125)  # DeepCrime's
-
-    def propose(self, case: Case) -> Iterator[Mutation]:
-        present = min(dropout_rates(case), default=0.0)
-        for index, rate in enumerate(self.rates, 1):
-            if rate < present:
-                yield from mutation(
-                    self,
-                    f"dropout of {rate:g}",
-                    set_dropout(case, f"{rate:g}"),
-                    grade=index / (len(self.rates) + 1),
-                    parameter=f"{rate:g}",
-                )
+    values = (0.25, 0.125)  # DeepCrime's
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """The dropout rate, from the program's own down to 0."""
         present = min(dropout_rates(case), default=0.0)
         if present > 0:
-            yield from knob(
-                self,
+            yield from self.knob(
                 "dropout lowered",
                 Scale(present, 0.0, 0.05),
-                lambda rate: set_dropout(case, f"{rate:.2g}"),
+                lambda rate: set_dropout(case, f"{rate:.3g}"),
                 told="dropout of {}",
             )
 
@@ -329,23 +294,17 @@ class DropoutAlwaysOn(Operator, code="M412", causes=("LYR-DROPOUT-MODE",)):
         existing = [f for f in case.trace.all(FunctionFact) if f.function == "dropout" and f.site is not None]
         for fact in existing[:1]:
             edits = set_argument(case.code, fact.site, "training", "True", 2, case.arguments)
-            yield from mutation(self, "dropout that ignores the mode", edits, grade=0.5, component=fact.name)
+            yield from self.mutation("dropout that ignores the mode", edits, component=fact.name)
         functional = [link for link in hidden(case) if link.module is None]
         for link in functional[-1:] if not existing else []:
             found = case.code.call_at(link.site)
             if found is None:
                 continue
             name, extra = spelled(found[0], "torch.nn.functional.dropout")
-            for index, rate in enumerate(self.rates, 1):
+            for rate in self.rates:
+                title = f"dropout of {rate:g} that ignores the mode"
                 edits_around = wrap(found[0], found[1], f"{name}(", f", {rate:g})")
-                yield from mutation(
-                    self,
-                    f"dropout of {rate:g} that ignores the mode",
-                    (*edits_around, *extra),
-                    grade=index / len(self.rates),
-                    component=link.name,
-                    parameter=f"{rate:g}",
-                )
+                yield from self.mutation(title, (*edits_around, *extra), component=link.name)
 
     EXAMPLES = (
         Example("told to", FUNCTIONS, old="0.1, self.training", new="0.1, True"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from netmend.changes.case import Case
 from netmend.changes.loop.batch_places import set_batch_size
@@ -12,8 +12,8 @@ from netmend.changes.loop.loop_code import loops_around, optimizer_at, spots, ta
 from netmend.changes.loop.rate_places import set_setting
 from netmend.diagnose.measures.batches import batch_size, training_samples
 from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK, VALIDATED
-from netmend.mutate.magnitude import Knob, Scale, knob
-from netmend.mutate.mutation import Mutation, Operator, mutation
+from netmend.mutate.magnitude import Graded, Knob, Scale
+from netmend.mutate.mutation import Mutation, Operator
 from netmend.program.source.moving import moved_after
 from netmend.program.source.naming import spelled
 from netmend.program.source.numbers import number, set_number
@@ -25,30 +25,13 @@ from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import FileEdits
 
 
-class EpochsCut(Operator, code="M102", causes=("HYP-EPOCH-FEW",), published=("HNE",)):
+class EpochsCut(Graded, code="M102", causes=("HYP-EPOCH-FEW",), published=("HNE",)):
     """Train for a small part of the epochs.
 
     The loss is still falling steeply when training ends.
     """
 
     shares: tuple[float, ...] = (0.25, 0.1, 0.04)
-
-    def propose(self, case: Case) -> Iterator[Mutation]:
-        rounds = epoch_rounds(case)
-        bound = None if rounds is None else number(case.code, rounds.file, rounds.count, case.arguments)
-        if rounds is None or bound is None:
-            return
-        present = int(bound) - rounds.start
-        done: set[int] = {present}
-        for index, share in enumerate(self.shares, 1):
-            count = max(1, round(present * share))
-            if count in done:
-                continue
-            done.add(count)
-            text = str(count + rounds.start)
-            edits = set_number(case.code, rounds.file, rounds.count, text, case.arguments)
-            title = f"{present} → {count} epochs"
-            yield from mutation(self, title, edits, grade=index / len(self.shares), parameter=f"×{share:g}")
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """Rounds of training, from the program's own number down to 1."""
@@ -57,13 +40,15 @@ class EpochsCut(Operator, code="M102", causes=("HYP-EPOCH-FEW",), published=("HN
         if rounds is None or bound is None or bound - rounds.start < 2:
             return
         code, file, count, start = case.code, rounds.file, rounds.count, rounds.start
-        yield from knob(
-            self,
+        yield from self.knob(
             "fewer epochs",
             Scale(int(bound) - start, 1, 1, whole=True),
             lambda left: set_number(code, file, count, str(int(left) + start), case.arguments),
             told=f"{int(bound) - start} → {{}} epochs",
         )
+
+    def values_for(self, knob: Knob) -> Iterable[float]:
+        return dict.fromkeys(max(1, round(knob.scale.mildest * share)) for share in self.shares)
 
     EXAMPLES = (
         Example("a literal", STACK, old="range(8)", new="range(2)"),
@@ -72,7 +57,7 @@ class EpochsCut(Operator, code="M102", causes=("HYP-EPOCH-FEW",), published=("HN
 
 
 class BatchSizeChanged(
-    Operator,
+    Graded,
     code="M103",
     causes=("HYP-BATCH-SMALL", "HYP-BATCH-LARGE", "HYP-BATCH-NONE"),
     published=("HBS", "HDB"),
@@ -90,20 +75,18 @@ class BatchSizeChanged(
         present, samples = batch_size(case.trace), training_samples(case.trace)
         if not present:
             return
-        for index, size in enumerate((2, 1), 1):
+        for size in (2, 1):
             if size * 4 <= present and case.trace.run.steps * present / size <= self.most_steps:
-                yield from self._sized(case, present, size, "HYP-BATCH-SMALL", index / 2)
+                yield from self._sized(case, present, size, "HYP-BATCH-SMALL")
         if samples is None or samples < 4 * present:
             return
         if samples >= 16 * present:
-            yield from self._sized(case, present, present * 8, "HYP-BATCH-LARGE", 0.6)
-        yield from self._sized(case, present, samples, "HYP-BATCH-NONE", 1.0)
+            yield from self._sized(case, present, present * 8, "HYP-BATCH-LARGE")
+        yield from self._sized(case, present, samples, "HYP-BATCH-NONE")
 
-    def _sized(self, case: Case, old: int, new: int, cause: str, grade: float) -> Iterator[Mutation]:
+    def _sized(self, case: Case, old: int, new: int, cause: str) -> Iterator[Mutation]:
         edits = set_batch_size(case, new)
-        yield from mutation(
-            self, f"batches of {old} → {new}", edits, cause=cause, grade=grade, parameter=f"batch {new}"
-        )
+        yield from self.mutation(f"batches of {old} → {new}", edits, cause=cause)
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """Samples in a batch: from the program's own number down towards 1, and up to all samples."""
@@ -113,14 +96,9 @@ class BatchSizeChanged(
             ("HYP-BATCH-SMALL", "smaller batches", least),
             ("HYP-BATCH-LARGE", "larger batches", samples or 0),
         ):
-            if (
-                present
-                and extreme
-                and (extreme < present) == (cause == "HYP-BATCH-SMALL")
-                and extreme != present
-            ):
-                yield from knob(
-                    self,
+            is_smaller = cause == "HYP-BATCH-SMALL"
+            if present and extreme and extreme != present and (extreme < present) == is_smaller:
+                yield from self.knob(
                     title,
                     Scale(present, extreme, self.precision, logarithmic=True, whole=True),
                     lambda size: set_batch_size(case, int(size)),
@@ -152,9 +130,8 @@ class SchedulePerBatch(Operator, code="M611", causes=("LOOP-SCHED-ORDER",)):
         deeper = len(loops_around(step.file, step.call)) - len(loops_around(turn.file, turn.call))
         if turn.is_alone and step.is_alone and turn.is_beside(step) and deeper == 1:
             edits = moved_after(turn.file, turn.statement, step.statement)
-            yield from mutation(
-                self, "the schedule is stepped with every batch", edits, component=schedulers[0].name
-            )
+            title = "the schedule is stepped with every batch"
+            yield from self.mutation(title, edits, component=schedulers[0].name)
 
     EXAMPLES = (
         Example(
@@ -170,7 +147,7 @@ class SchedulePerBatch(Operator, code="M611", causes=("LOOP-SCHED-ORDER",)):
 _GAMMA = {"StepLR": 2, "MultiStepLR": 2, "ExponentialLR": 1}
 
 
-class ScheduleTooFast(Operator, code="M108", causes=("HYP-LR-SCHED",)):
+class ScheduleTooFast(Graded, code="M108", causes=("HYP-LR-SCHED",)):
     """Decay the learning rate to nothing early in training.
 
     A schedule whose factor is far too small, or one that decays with every batch.
@@ -180,41 +157,13 @@ class ScheduleTooFast(Operator, code="M108", causes=("HYP-LR-SCHED",)):
     decays: tuple[float, ...] = (0.95, 0.8)
     steepest: float = 0.001
 
-    def propose(self, case: Case) -> Iterator[Mutation]:
-        schedulers = case.trace.all(SchedulerFact)
-        for scheduler in schedulers[:1]:
-            present = scheduler.settings.get("gamma")
-            if scheduler.kind not in _GAMMA or not isinstance(present, int | float):
-                continue
-            for index, factor in enumerate(self.factors, 1):
-                if factor * 2 > present:
-                    continue
-                edits = set_setting(case, scheduler.created, "gamma", f"{factor:g}", _GAMMA[scheduler.kind])
-                yield from mutation(
-                    self,
-                    f"{scheduler.kind} with gamma {present:g} → {factor:g}",
-                    edits,
-                    grade=index / len(self.factors),
-                    component=scheduler.name,
-                )
-        if not schedulers and len(case.trace.optimizers) == 1:
-            for index, factor in enumerate(self.decays, 1):
-                yield from mutation(
-                    self,
-                    f"the rate falls by a factor of {factor:g} with every batch",
-                    _with_every_batch(case, factor),
-                    grade=index / len(self.decays),
-                    parameter=f"gamma {factor:g} per batch",
-                )
-
     def knobs(self, case: Case) -> Iterator[Knob]:
         """The schedule's factor down to 0.001; where there is none, the share that the rate loses with every batch, up to 0.2."""
         schedulers = case.trace.all(SchedulerFact)
         if schedulers:
             yield from self._factor(case, schedulers[0])
         if not schedulers and len(case.trace.optimizers) == 1:
-            yield from knob(
-                self,
+            yield from self.knob(
                 "the rate falls with every batch",
                 Scale(1e-6, 1 - self.decays[-1], 2.0, logarithmic=True),
                 lambda lost: _with_every_batch(case, 1 - lost),
@@ -226,14 +175,18 @@ class ScheduleTooFast(Operator, code="M108", causes=("HYP-LR-SCHED",)):
         if scheduler.kind not in _GAMMA or not isinstance(present, int | float) or present <= self.steepest:
             return
         place = _GAMMA[scheduler.kind]
-        yield from knob(
-            self,
+        yield from self.knob(
             f"smaller factor of {scheduler.kind}",
             Scale(float(present), self.steepest, 1.5, logarithmic=True),
             lambda factor: set_setting(case, scheduler.created, "gamma", f"{factor:.3g}", place),
             component=scheduler.name,
             told=f"{scheduler.kind} with gamma {present:g} → {{}}",
         )
+
+    def values_for(self, knob: Knob) -> Iterable[float]:
+        if knob.component:
+            return [factor for factor in self.factors if factor * 2 <= knob.scale.mildest]
+        return [1 - decay for decay in self.decays]
 
     EXAMPLES = (
         Example("a factor far too small", STACK, old="gamma=0.5", new="gamma=0.1"),
@@ -271,29 +224,24 @@ def _with_every_batch(case: Case, factor: float) -> FileEdits:
     )
 
 
-class PatienceCut(Operator, code="M111", causes=("HYP-EPOCH-FEW",), published=("RCP",)):
+class PatienceCut(Graded, code="M111", causes=("HYP-EPOCH-FEW",), published=("RCP",)):
     """Make early stopping less patient.
 
     Training ends at the first chance fluctuation of the validation loss.
     """
 
-    def propose(self, case: Case) -> Iterator[Mutation]:
-        for file, value, present in _patience(case):
-            for index, left in enumerate(dict.fromkeys((max(1, present // 3), 1)), 1):
-                faces = set_number(case.code, file, value, str(left), case.arguments)
-                title = f"patience {present} → {left}"
-                yield from mutation(self, title, faces, grade=index / 2, parameter=str(left), value=left)
-
     def knobs(self, case: Case) -> Iterator[Knob]:
         """Epochs without improvement that are waited for, from the program's own number down to 1."""
         for file, value, present in _patience(case):
-            yield from knob(
-                self,
+            yield from self.knob(
                 "less patience",
                 Scale(present, 1, 1, whole=True),
                 lambda left: set_number(case.code, file, value, str(int(left)), case.arguments),  # noqa: B023 - there is one
                 told=f"patience {present} → {{}}",
             )
+
+    def values_for(self, knob: Knob) -> Iterable[float]:
+        return dict.fromkeys((max(1, knob.scale.mildest // 3), 1))
 
     EXAMPLES = (
         Example("a literal", VALIDATED, old='float("inf"), 0, 4', new='float("inf"), 0, 1'),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from netmend.changes.case import Case
 from netmend.changes.data.data_holders import Holder, pairs
@@ -14,8 +14,8 @@ from netmend.changes.network.heads_in_source import head_of
 from netmend.changes.row_edits import chosen_rows, only_trains, takes_one_input
 from netmend.diagnose.measures.batches import training_loader, training_samples
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES, STACK
-from netmend.mutate.magnitude import Knob, Scale, knob
-from netmend.mutate.mutation import Mutation, Operator, mutation
+from netmend.mutate.magnitude import Graded, Knob, Scale
+from netmend.mutate.mutation import Mutation, Operator
 from netmend.program.source.naming import imports, new_variable, spelled
 from netmend.program.source.values import set_argument
 from netmend.program.source.writing import replace, wrap
@@ -24,13 +24,14 @@ from netmend.testing.example import Example
 from netmend.vocabulary.change import FileEdits
 
 
-class DataCut(Operator, code="M503", causes=("DAT-LITTLE",), published=("TRD", "DM")):
+class DataCut(Graded, code="M503", causes=("DAT-LITTLE",), published=("TRD", "DM")):
     """Train on a handful of samples.
 
     The network learns them by heart; what it does elsewhere is left to chance. The number of epochs stays, so there are
     fewer updates, too.
     """
 
+    only_turned = True  # else rows of evaluation would be taken away as well
     shares: tuple[float, ...] = (0.1, 0.03)
     least: int = 12
 
@@ -38,32 +39,21 @@ class DataCut(Operator, code="M503", causes=("DAT-LITTLE",), published=("TRD", "
         samples = training_samples(case.trace)
         if samples is None or samples < 2 * self.least:
             return
-        for index, share in enumerate(self.shares, 1):
+        for share in self.shares:
             count = max(self.least, round(samples * share))
             edits = _of_loader(case, count) or _of_names(case, count)
-            yield from mutation(
-                self,
-                f"{count} of {samples} training samples",
-                edits,
-                grade=index / len(self.shares),
-                parameter=f"{count} samples",
-            )
+            yield from self.mutation(f"{count} of {samples} training samples", edits)
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """The share of the training samples that is gone, from 0 to nearly 1."""
         samples = training_samples(case.trace)
         if samples is not None and samples >= 2 * self.least:
-            yield from knob(
-                self,
+            yield from self.knob(
                 "less training data",
                 Scale(0.0, 1 - max(0.01, self.least / samples), 0.05),
                 lambda share: chosen_rows(case, round(samples * (1 - share)), repeated=False),
                 told=lambda share: f"{share:.0%} of the training samples are gone",
             )
-
-    def others(self, case: Case) -> Iterator[Mutation]:
-        """None: where nothing can be turned, rows cannot be taken away without further changes."""
-        return iter(())
 
     EXAMPLES = (
         Example(
@@ -112,7 +102,7 @@ def _of_names(case: Case, count: int) -> FileEdits:
     return put(given, line, beside=wanted)
 
 
-class DataRepeated(Operator, code="M513", causes=("DAT-LOWQ",), published=("DR",)):
+class DataRepeated(Graded, code="M513", causes=("DAT-LOWQ",), published=("DR",)):
     """Fill the training data with copies of some of its samples, with as many updates as before.
 
     The network sees the same few samples again and again and learns them by heart.
@@ -121,23 +111,19 @@ class DataRepeated(Operator, code="M513", causes=("DAT-LOWQ",), published=("DR",
     shares: tuple[float, ...] = (0.5, 0.25, 0.1)  # of the samples that are left
     least: int = 6
 
-    def propose(self, case: Case) -> Iterator[Mutation]:
-        samples = training_samples(case.trace)
-        for own in self.knobs(case):
-            counts = dict.fromkeys(round((samples or 0) * share) for share in self.shares)
-            yield from (made for count in counts if (made := own.at(count)) is not None)
-
     def knobs(self, case: Case) -> Iterator[Knob]:
         """The number of different training samples, from all down to 6."""
         samples = training_samples(case.trace)
         if samples is not None and samples >= 4 * self.least:
-            yield from knob(
-                self,
+            yield from self.knob(
                 "copies in the place of other samples",
                 Scale(samples, self.least, 1.3, logarithmic=True, whole=True),
                 lambda kept: chosen_rows(case, int(kept), repeated=True),
                 told=f"{{}} of {samples} training samples, the others are copies",
             )
+
+    def values_for(self, knob: Knob) -> Iterable[float]:
+        return dict.fromkeys(round(knob.scale.mildest * share) for share in self.shares)
 
     EXAMPLES = (
         Example(
@@ -182,7 +168,7 @@ class DataSorted(Operator, code="M507", causes=("API-SHUFFLE-POS",), published=(
             return
         lines = (f"{order} = {y}.argsort(0).reshape(-1)", f"{x}, {y} = {x}[{order}], {y}[{order}]")
         edits = (*put(given, *lines, beside=wanted), *in_order)
-        yield from mutation(self, "sorted data, not shuffled", edits, component=x)
+        yield from self.mutation("sorted data, not shuffled", edits, component=x)
 
     EXAMPLES = (
         Example(
