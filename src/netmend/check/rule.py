@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -80,10 +80,14 @@ class StaticRule:
         *,
         cause: str | None = None,
         fix: Fix | None = None,
-        related: tuple[Related, ...] = (),
+        see: Iterable[tuple[str, ast.AST]] = (),
     ) -> Finding:
-        """A finding at a syntax node, of this file or of a project file that was followed."""
+        """A finding at a syntax node, of this file or of a project file that was followed; one at each node is told.
+
+        A fix without edits is none. `see` are other places to look at, each with the words for it.
+        """
         place = program.place(node)
+        others = ((words, program.place(other)) for words, other in see)
         return Finding(
             self.code,
             cause or self.cause,
@@ -93,8 +97,8 @@ class StaticRule:
             place.column,
             place.end_line,
             place.end_column,
-            fix,
-            related,
+            fix if fix is not None and fix.edits else None,
+            tuple(Related(words, other.file, other.line, other.column) for words, other in others),
         )
 
     def edit(self, program: Program, node: ast.AST, text: str) -> Edit:

@@ -83,8 +83,7 @@ class SoftmaxBeforeCrossEntropy(StaticRule, code="S201", cause="LYR-SOFTMAX-EXTR
 
     def check(self, program: Program) -> Iterator[Finding]:
         for _, op in heads(program, ("cross_entropy",), ("softmax",)):
-            edits = without(program, op)
-            yield self.finding(program, op.node, fix=Fix("Drop the softmax", edits) if edits else None)
+            yield self.finding(program, op.node, fix=Fix("Drop the softmax", without(program, op)))
 
 
 LOG_SOFTMAX_HEAD = """\
@@ -125,7 +124,7 @@ class LogSoftmaxBeforeCrossEntropy(StaticRule, code="S202", cause="LYR-SOFTMAX-E
             edits = without(program, op)
             # Nothing else sees the value when the call stands inside the loss's own.
             alone = op.value.node in getattr(use.call.node, "args", ())
-            fix = Fix("Drop the log_softmax", edits, SAFE if alone else UNSAFE) if edits else None
+            fix = Fix("Drop the log_softmax", edits, SAFE if alone else UNSAFE)
             yield self.finding(program, op.node, fix=fix)
 
 
@@ -163,8 +162,7 @@ class SigmoidBeforeCrossEntropy(StaticRule, code="S203", cause="ACT-OUT-WRONG"):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for _, op in heads(program, ("cross_entropy",), ("sigmoid", "tanh", "hard_sigmoid", "softsign")):
-            edits = without(program, op)
-            fix = Fix(f"Drop the {op.name}", edits) if edits else None
+            fix = Fix(f"Drop the {op.name}", without(program, op))
             yield self.finding(program, op.node, self.message.format(op.name.capitalize()), fix=fix)
 
 
@@ -216,8 +214,7 @@ class SigmoidBeforeLogitsLoss(StaticRule, code="S204", cause="LYR-SOFTMAX-EXTRA"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for _, op in heads(program, ("bce_logits",), ("sigmoid", "hard_sigmoid")):
-            edits = without(program, op)
-            yield self.finding(program, op.node, fix=Fix("Drop the sigmoid", edits) if edits else None)
+            yield self.finding(program, op.node, fix=Fix("Drop the sigmoid", without(program, op)))
 
 
 SOFTMAX_LOGITS_HEAD = f"""{TORCH_F}
@@ -252,8 +249,7 @@ class SoftmaxBeforeLogitsLoss(StaticRule, code="S205", cause="LYR-SOFTMAX-EXTRA"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for _, op in heads(program, ("bce_logits",), ("softmax", "log_softmax")):
-            edits = without(program, op)
-            fix = Fix(f"Drop the {op.name}", edits) if edits else None
+            fix = Fix(f"Drop the {op.name}", without(program, op))
             yield self.finding(program, op.node, self.message.format(op.name), fix=fix)
 
 
@@ -323,13 +319,7 @@ class SoftmaxBeforeBinaryLoss(StaticRule, code="S335", cause="LOS-SELECT"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        told: set[int] = set()
         for use, op in heads(program, ("bce",), ("softmax",), PLAIN):
             classes = [width(source) for source in ends_in(op.input, ("linear",), PLAIN)]
-            if (
-                classes
-                and all(count is not None and count > 2 for count in classes)
-                and id(use.node) not in told
-            ):
-                told.add(id(use.node))
+            if classes and all(count is not None and count > 2 for count in classes):
                 yield self.finding(program, use.node, self.message.format(classes[0]))

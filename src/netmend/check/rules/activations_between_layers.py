@@ -14,7 +14,7 @@ from netmend.program.meaning.operations import ACTIVATIONS, HIDDEN_ACTIVATIONS, 
 from netmend.program.meaning.paths import UNCHANGED, Paths, paths, previous
 from netmend.program.meaning.sizes import setting
 from netmend.program.meaning.test_code import is_test_code
-from netmend.vocabulary.finding import Finding, Related
+from netmend.vocabulary.finding import Finding
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
 LINEAR_NET = (
@@ -99,11 +99,10 @@ class NoActivationBetweenLinearMaps(StaticRule, code="S306", cause="ACT-HID-MISS
             if not is_one_map(before, op) or not known.leads_only_to(before, op):
                 continue
             if bends(known, before, op) or is_trained(program, op):
-                place = program.place(before.node)
                 yield self.finding(
                     program,
                     op.node,
-                    related=(Related("the layer before", place.file, place.line, place.column),),
+                    see=[("the layer before", before.node)],
                 )
         for event in program.calls_of("torch.nn.Sequential"):
             if is_grown_stack(program, event.call):

@@ -51,12 +51,10 @@ class EvaluationDropsSamples(StaticRule, code="S513", cause="VAL-METRIC", adviso
 
     def check(self, program: Program) -> Iterator[Finding]:
         fed = {id(loader_made(feeding.loader)) for feeding in trained(program)}
-        seen: set[int] = set()
         for evaluation in evaluated(program):
             loader = loader_made(evaluation.loader)
-            if loader is None or loader.node is None or id(loader) in fed or id(loader) in seen:
+            if loader is None or loader.node is None or id(loader) in fed:
                 continue
-            seen.add(id(loader))
             if constant(loader.argument("drop_last", 8)) is True:
                 yield self.finding(program, loader.node)
 
@@ -285,7 +283,6 @@ class CountOverOtherSet(StaticRule, code="S615", cause="VAL-METRIC"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        seen: set[int] = set()
         sets = {id(data) for event in program.calls for data in (_set_of(event.call),) if data is not None}
         for value in _divisions(program):
             size = resolved(value.operands[1])
@@ -295,8 +292,7 @@ class CountOverOtherSet(StaticRule, code="S615", cause="VAL-METRIC"):
             whole = _dataset(resolved(size.args[0]))
             if whole is None or id(whole) not in sets or not counted or id(whole) in counted:
                 continue
-            if value.node is not None and id(value.node) not in seen:
-                seen.add(id(value.node))
+            if value.node is not None:
                 yield self.finding(program, value.node)
 
 

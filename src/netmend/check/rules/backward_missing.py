@@ -148,7 +148,7 @@ class BackwardMissing(StaticRule, code="S107", cause="LOOP-BACKWARD"):
         if len(stored.targets) > 1 or not is_beside(program, stored, statement):
             return None
         edits = insert_before(program, statement, f"{stored.targets[0].id}.backward()")
-        return Fix(f"Call {stored.targets[0].id}.backward()", edits, SAFE) if edits else None
+        return Fix(f"Call {stored.targets[0].id}.backward()", edits, SAFE)
 
 
 def _is_loss(event: CallEvent) -> bool:

@@ -81,7 +81,6 @@ class BatchAxisOfRecurrentLayer(StaticRule, code="S312", cause="INP-FORMAT-RNN")
 
     def check(self, program: Program) -> Iterator[Finding]:
         known = paths(program)
-        seen: set[int] = set()
         for op in known.ops:
             if op.name not in RECURRENT or op.layer is None or op.layer.open or _has_one_sample(op):
                 continue
@@ -90,13 +89,11 @@ class BatchAxisOfRecurrentLayer(StaticRule, code="S312", cause="INP-FORMAT-RNN")
                 if not isinstance(part, Item) or constant(part.key) != 0 or first is None:
                     continue
                 for user in known.users.get(id(part), []):
-                    if not isinstance(user, Item) or user.node is None or id(user.node) in seen:
+                    if not isinstance(user, Item) or user.node is None:
                         continue
                     if not first and is_last_of(user.key, 1):
-                        seen.add(id(user.node))
                         yield self.finding(program, user.node, fix=_fix(program, op.layer))
                     elif first and _takes_last_sample(program, op, user.key):
-                        seen.add(id(user.node))
                         yield self.finding(
                             program, user.node,
                             "With batch_first=True this takes the last sample of the batch, not the last step; write out[:, -1].",
@@ -214,16 +211,14 @@ class PredictionOverBatchAxis(StaticRule, code="S608", cause="TSR-INDEX", previe
             call = event.call
             if call.receiver is not None and call.args:
                 pairs.append((call.receiver, call.args[0]))
-        seen: set[int] = set()
         for one, other in pairs:
             for prediction, label in ((one, other), (other, one)):
                 found = _over_first_axis(prediction)
                 batch = _batch(label)
-                if found is None or batch is None or found.node is None or id(found.node) in seen:
+                if found is None or batch is None or found.node is None:
                     continue
                 scores = found.receiver if found.method else found.args[0]
                 if scores is not None and _is_model_output(scores, batch):
-                    seen.add(id(found.node))
                     yield self.finding(program, found.node)
 
 

@@ -15,7 +15,7 @@ from netmend.program.meaning.paths import UNCHANGED, paths, previous
 from netmend.program.meaning.shapes import shapes
 from netmend.program.meaning.sizes import setting
 from netmend.program.meaning.training import backward_calls, grad_is_off
-from netmend.vocabulary.finding import Edit, Finding, Fix, Related
+from netmend.vocabulary.finding import Edit, Finding, Fix
 
 BIAS_HEAD = "import torch\nfrom torch import nn\n\n"
 
@@ -215,7 +215,5 @@ class BatchNormShared(StaticRule, code="S334", cause="LYR-NORM-STATS", preview=T
             known, layer = first.setdefault(id(op.layer), (op, id(source.layer)))
             if layer != id(source.layer) and id(op.layer) not in told and op.layer.node is not None:
                 told.add(id(op.layer))
-                place = program.place(known.node)
-                related = (Related("It is used here before.", place.file, place.line, place.column),)
                 node = op.layer.node if known.node is op.node else op.node  # the call of a Sequential is both
-                yield self.finding(program, node, related=related)
+                yield self.finding(program, node, see=[("It is used here before.", known.node)])

@@ -17,7 +17,7 @@ from netmend.program.meaning.optimisers import steps
 from netmend.program.meaning.roles import MODEL, role
 from netmend.program.text.edits import insert_before, wrap
 from netmend.program.text.queries import own_nodes
-from netmend.vocabulary.finding import Finding, Fix, Related
+from netmend.vocabulary.finding import Finding, Fix
 
 STATE_HEAD = "import copy\nimport torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nbest, state = 0, None\n"
 STATE_LOOP = """\
@@ -122,10 +122,11 @@ class BestStateNotCopied(StaticRule, code="S609", cause="TRN-CKPT"):
                     and option.node is not None
                     and _trains_between(program, store, load)
                 ):
-                    place = program.place(load.node)
-                    loaded = Related("It is loaded again here.", place.file, place.line, place.column)
                     yield self.finding(
-                        program, option.node, fix=self._fix(program, option), related=(loaded,)
+                        program,
+                        option.node,
+                        fix=self._fix(program, option),
+                        see=[("It is loaded again here.", load.node)],
                     )
 
     def _fix(self, program: Program, state: Call) -> Fix | None:
@@ -290,10 +291,8 @@ class BestStartsAtZero(StaticRule, code="S617", cause="HYP-EPOCH-FEW"):
     def _found(self, program: Program, branch: ast.If, start: ast.expr, is_loss: bool) -> Finding:
         what, side, text = ("loss", "below", 'float("inf")') if is_loss else ("score", "above", "0.0")
         message = self.message.format(what, f"{_number(start):g}", side, text)
-        place = program.place(branch)
-        compared = Related("It is compared here.", place.file, place.line, place.column)
         fix = Fix("Start at the other end", (self.edit(program, start, text),))
-        return self.finding(program, start, message, fix=fix, related=(compared,))
+        return self.finding(program, start, message, fix=fix, see=[("It is compared here.", branch)])
 
 
 def _number(node: ast.expr) -> float | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Operation, Value, constant, resolved
-from netmend.program.meaning.heads import where, with_argument
+from netmend.program.meaning.heads import with_argument
 from netmend.program.meaning.modules import RECURRENT
 from netmend.program.meaning.next_token import token_losses
 from netmend.program.meaning.operations import LAYOUT, Op, operation, origins, walk
@@ -137,13 +137,12 @@ class CausalMaskMissing(StaticRule, code="S232", cause="TOK-CAUSAL-MISSING"):
                 if op is None or told is None or id(op.node) in seen or not _is_given(told[0], found.given):
                     continue
                 seen.add(id(op.node))
-                related = where(program, "The next token is compared with here.", found.use.node)
                 yield self.finding(
                     program,
                     op.value.node or op.node,
                     self.message.format(*told[1:]),
                     fix=_fix(program, op),
-                    related=related,
+                    see=[("The next token is compared with here.", found.use.node)],
                 )
                 break
 
@@ -196,7 +195,7 @@ def _fix(program: Program, op: Op) -> Fix | None:
         if given is not None
         else with_argument(program, node, "is_causal=True")
     )
-    return Fix("Give attention a causal mask", edits) if edits else None
+    return Fix("Give attention a causal mask", edits)
 
 
 def _is(value: Value | None, wanted: object) -> bool:

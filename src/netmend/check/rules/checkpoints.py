@@ -163,7 +163,7 @@ class StateDictIsAPath(StaticRule, code="S712", cause="API-USAGE"):
             call = event.call
             if call.args and call.node is not None and _is_text(call.args[0]):
                 edits = wrap(program, call.node.args[0], "torch.load(", ")")
-                yield self.finding(program, event.node, fix=Fix("Load the file", edits) if edits else None)
+                yield self.finding(program, event.node, fix=Fix("Load the file", edits))
 
 
 def _is_text(value: Value) -> bool:

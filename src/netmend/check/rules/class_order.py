@@ -82,14 +82,12 @@ class BatchesInClassOrder(StaticRule, code="S532", cause="API-SHUFFLE-POS"):
 
     def check(self, program: Program) -> Iterator[Finding]:
         turns = {id(turn.loop): turn.loop for turn in rounds(program)}
-        seen: set[int] = set()
         for use in losses(program):
             loop = next((part for part in use.event.loops() if id(part) in turns), None)
-            if loop is None or use.target is None or id(loop.node) in seen:
+            if loop is None or use.target is None:
                 continue
             item = through_map(use.target)
             if isinstance(item, Item) and _is_batch(item.key, loop) and is_class_by_class(program, item.base):
-                seen.add(id(loop.node))
                 yield self.finding(program, _head(loop))
 
 

@@ -10,7 +10,7 @@ from netmend.library.operations import COPIES, MOVES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Item, Operation, Value, constant, resolved
 from netmend.program.meaning.gradient_cuts import is_computed
-from netmend.program.meaning.heads import PLAIN, ends_in, heads, loss_uses, where, width
+from netmend.program.meaning.heads import PLAIN, ends_in, heads, loss_uses, width
 from netmend.program.meaning.loss_targets import class_ids, is_real, is_used_as_index, one_hot
 from netmend.program.meaning.losses import ELEMENTWISE, LossUse, losses
 from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, all_origins, operation
@@ -115,7 +115,7 @@ class WidthOneIntoCrossEntropy(StaticRule, code="S212", cause="LYR-OUT-SHAPE"):
     def check(self, program: Program) -> Iterator[Finding]:
         for use, op in heads(program, ("cross_entropy",), LINEAR_MAPS, PLAIN):
             if width(op) == 1:
-                yield self.finding(program, use.node, related=where(program, "one output", op.node))
+                yield self.finding(program, use.node, see=[("one output", op.node)])
 
 
 FORM_HEAD = f"""{TORCH_F}
@@ -226,9 +226,7 @@ class FewerOutputsThanClasses(StaticRule, code="S228", cause="LYR-OUT-SHAPE"):
                 classes = ids.count if ids is not None else None
             if isinstance(classes, int) and 1 < count < classes:
                 message = self.message.format(count, classes)
-                yield self.finding(
-                    program, use.node, message, related=where(program, "the last layer", ops[0].node)
-                )
+                yield self.finding(program, use.node, message, see=[("the last layer", ops[0].node)])
 
 
 _FLOATS = ("float", "double", "half")

@@ -93,8 +93,7 @@ class ClipWithoutEffect(StaticRule, code="S118", cause="OPT-CLIP"):
         statement, step = alone(program, clip), alone(program, turn.step[0])
         if statement is None or step is None or not is_beside(program, statement, step):
             return None
-        edits = moved_before(program, statement, step)
-        return Fix("Clip before step()", edits, SAFE) if edits else None
+        return Fix("Clip before step()", moved_before(program, statement, step), SAFE)
 
 
 TINY_HEAD = "import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"

@@ -18,7 +18,6 @@ from netmend.program.engine.values import (
     options,
     resolved,
 )
-from netmend.program.meaning.heads import where
 from netmend.program.meaning.operations import depends_on, walk
 from netmend.program.meaning.stored_samples import (
     CHANGES,
@@ -132,8 +131,12 @@ class DatasetItemChangedInPlace(StaticRule, code="S535", cause="TRN-AUG-EXTRA"):
                     continue
                 if any(depends_on(value, sample) for value in given):
                     told.add(id(sample))
-                    taken = where(program, "The sample is taken here.", sample.node or event.node)
-                    yield self.finding(program, event.node, fix=_copied(program, sample), related=taken)
+                    yield self.finding(
+                        program,
+                        event.node,
+                        fix=_copied(program, sample),
+                        see=[("The sample is taken here.", sample.node or event.node)],
+                    )
 
 
 def _copied(program: Program, sample: Item) -> Fix | None:
@@ -143,7 +146,7 @@ def _copied(program: Program, sample: Item) -> Fix | None:
         return None
     copied = "clone" if is_tensor(sample.base) else "copy" if has_copy(sample.base) else ""
     edits = wrap(program, node, "", f".{copied}()") if copied else ()
-    return Fix("Work on a copy of the sample", edits) if edits else None
+    return Fix("Work on a copy of the sample", edits)
 
 
 def _changed(event: Event) -> Value | None:

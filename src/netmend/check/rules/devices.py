@@ -12,7 +12,7 @@ from netmend.program.engine.values import Call, Collection, Const, Item, Value, 
 from netmend.program.meaning.model_calls import called_model, is_wrapped, moves, moves_inside
 from netmend.program.meaning.operations import LAYOUT, origins, walk
 from netmend.program.meaning.tensors import loader_part
-from netmend.vocabulary.finding import Finding, Related
+from netmend.vocabulary.finding import Finding
 
 _STAY = LAYOUT - {"to", "cuda", "cpu", "type", "type_as", "xpu", "mps", "identity"}
 HEAD = f"""{TORCH}\
@@ -90,9 +90,7 @@ class BatchOnOtherDevice(StaticRule, code="S705", cause="GPU-XFER-MISSING"):
             for position, given in enumerate(call.args):
                 # Behind the first argument may stand lengths or names, which are no tensors or belong where they are.
                 if _stays_behind(given, carried if position == 0 else [], carried):
-                    place = program.place(move.node)
-                    related = (Related("the model is moved here", place.file, place.line, place.column),)
-                    yield self.finding(program, event.node, related=related)
+                    yield self.finding(program, event.node, see=[("the model is moved here", move.node)])
                     break
 
 

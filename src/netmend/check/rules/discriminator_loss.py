@@ -13,7 +13,7 @@ from netmend.program.meaning.adversaries import REAL, Judgement, judgements
 from netmend.program.meaning.training import rounds
 from netmend.program.meaning.training_steps import loss_of
 from netmend.program.meaning.wanted_labels import wanted_instead
-from netmend.vocabulary.finding import Edit, Finding, Fix, Related
+from netmend.vocabulary.finding import Edit, Finding, Fix
 
 GAN = """\
 import torch
@@ -141,8 +141,6 @@ class OneLabelForRealAndMade(StaticRule, code="S237", cause="DAT-LABEL"):
             agreed = wish.pull.agrees(real[0].pull)
             is_wished = is_wished if agreed is None else agreed
         wrong, other = (made[0], real[0]) if is_wished else (real[0], made[0])
-        place = program.place(other.node)
-        related = Related("The other half of its loss.", place.file, place.line, place.column)
         if is_wished:
             words = "give made samples the other label, or this term the other sign"
             right = None
@@ -150,7 +148,13 @@ class OneLabelForRealAndMade(StaticRule, code="S237", cause="DAT-LABEL"):
             words = "give real samples the label that the generator wishes for, or this term the other sign"
             right = wish
         fix = None if right is None else wanted_instead(program, wrong.pull, right.pull)
-        return self.finding(program, wrong.node, self.message.format(words), fix=fix, related=(related,))
+        return self.finding(
+            program,
+            wrong.node,
+            self.message.format(words),
+            fix=fix,
+            see=[("The other half of its loss.", other.node)],
+        )
 
 
 def _gan_joined(
@@ -208,11 +212,15 @@ class HalfOfDiscriminatorLoss(StaticRule, code="S238", cause="LOS-CALC"):
         name = _name(program, left)
         kinds = ("real", "made") if trained.about == REAL else ("made", "real")
         words = f"add `{name}`" if name else f"add that on {kinds[1]} ones"
-        place = program.place(left.node)
-        related = Related(f"The loss on {kinds[1]} samples.", place.file, place.line, place.column)
         fix = _added(program, statement, name) if isinstance(statement, ast.Assign) and name else None
         node = trained.backward.node if statement is None else statement
-        return self.finding(program, node, self.message.format(kinds[0], words), fix=fix, related=(related,))
+        return self.finding(
+            program,
+            node,
+            self.message.format(kinds[0], words),
+            fix=fix,
+            see=[(f"The loss on {kinds[1]} samples.", left.node)],
+        )
 
 
 def _added(program: Program, statement: ast.Assign, name: str) -> Fix | None:

@@ -219,7 +219,7 @@ class EvalModeMissing(StaticRule, code="S113", cause="LOOP-MODE-EVAL"):
         ):
             return None
         edits = insert_before(program, guard.node, f"{node.func.id}.eval()")
-        return Fix(f"Call {node.func.id}.eval()", edits, SAFE) if edits else None
+        return Fix(f"Call {node.func.id}.eval()", edits, SAFE)
 
 
 def _mistaken(program: Program, switch: Event, model: Value) -> bool:

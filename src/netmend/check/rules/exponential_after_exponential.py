@@ -50,12 +50,10 @@ class ExponentialAfterExponential(StaticRule, code="S342", cause="ACT-HID-WRONG"
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        reported: set[int] = set()
         for op, event in operations(program, "exp"):
-            if op.input is None or event.node is None or id(event.node) in reported:
+            if op.input is None or event.node is None:
                 continue
             if _follows(op.input) or _in_loop_over_layers(event, op.input):
-                reported.add(id(event.node))
                 yield self.finding(program, event.node)
 
 

@@ -81,7 +81,6 @@ class OutputThrownAway(StaticRule, code="S317", cause="ARC-NET-WRONG"):
         if (not alone and not unread) or is_test_code(program):
             return
         known = paths(program)
-        told: set[int] = set()
         for op in known.ops if alone else ():
             event = known.events.get(id(op.value))
             if id(op.value.node) not in alone or event is None or op.name not in _PURE or op.value.method:
@@ -89,8 +88,7 @@ class OutputThrownAway(StaticRule, code="S317", cause="ARC-NET-WRONG"):
             body = forward_around(event)
             if body is None or _enclosing(event) is not body or not program.entry_of(event).complete:
                 continue
-            if id(op.node) not in told and not _works_in_place(op) and _goes_on(known, op, event):
-                told.add(id(op.node))
+            if not _works_in_place(op) and _goes_on(known, op, event):
                 yield self.finding(program, op.node, fix=_fix(program, op))
         for event in program.events if unread else ():
             if event.kind != STORE or id(event.node) not in unread or not isinstance(event.node, ast.Assign):
@@ -186,7 +184,7 @@ def _fix(program: Program, op: Op) -> Fix | None:
     if not isinstance(node, ast.Call) or not node.args or not isinstance(node.args[0], ast.Name):
         return None
     edits = replace(program, node, f"{node.args[0].id} = {program.source(node)}")
-    return Fix("Assign the result", edits, "unsafe") if edits else None
+    return Fix("Assign the result", edits, "unsafe")
 
 
 LAYER_NET = """\
@@ -318,7 +316,7 @@ class ForwardWithoutReturn(StaticRule, code="S319", cause="ARC-NET-WRONG"):
                 name = _target(last)
                 is_end = method.definition.body[-1] is last
                 edits = insert_after(program, last, f"return {name}") if is_end else ()
-                fix = Fix(f"Return {name}", edits, "unsafe") if edits else None
+                fix = Fix(f"Return {name}", edits, "unsafe")
                 yield self.finding(program, last, self.message.format(name=name), fix=fix)
 
 

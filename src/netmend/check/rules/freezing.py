@@ -16,7 +16,7 @@ from netmend.program.meaning.optimisers import is_stepped, made_optimisers
 from netmend.program.meaning.uses import calls_given
 from netmend.program.text.edits import replace
 from netmend.program.text.queries import inside
-from netmend.vocabulary.finding import Finding, Fix, Related
+from netmend.vocabulary.finding import Finding, Fix
 
 HEAD = "import torch\nfrom torch import nn\nfrom torchvision import models\n\nmodel = models.resnet18(weights='DEFAULT')\n"
 FREEZE = "for p in model.parameters():\n    p.requires_grad = False\n"
@@ -62,9 +62,9 @@ class NewHeadFrozen(StaticRule, code="S409", cause="LOOP-FREEZE", preview=True):
             head = _new_head(program, freeze)
             if head is None or not _is_trained(program, freeze):
                 continue
-            place = program.place(head.node)
-            put = Related("The new layer is assigned here.", place.file, place.line, place.column)
-            yield self.finding(program, freeze.event.node, related=(put,))
+            yield self.finding(
+                program, freeze.event.node, see=[("The new layer is assigned here.", head.node)]
+            )
 
 
 def _new_head(program: Program, freeze: Freeze) -> Event | None:
@@ -168,7 +168,7 @@ class ModuleFlagWithoutEffect(StaticRule, code="S410", cause="LOOP-FREEZE"):
         ):
             flag = isinstance(event.value, Const) and event.value.value
             edits = replace(program, node, f"{program.source(node.targets[0].value)}.requires_grad_({flag})")
-            fix = Fix("Use requires_grad_()", edits) if edits else None
+            fix = Fix("Use requires_grad_()", edits)
         return self.finding(
             program,
             node,

@@ -8,7 +8,7 @@ from netmend.program.meaning.adversaries import REAL, judgements
 from netmend.program.meaning.judged_answers import Pull
 from netmend.program.meaning.training import rounds
 from netmend.program.meaning.wanted_labels import wanted_instead
-from netmend.vocabulary.finding import Finding, Related
+from netmend.vocabulary.finding import Finding
 
 GAN = """\
 import torch
@@ -168,11 +168,13 @@ class GeneratorWantsToBeCaught(StaticRule, code="S236", cause="LOS-CALC"):
                 wishes = [other for other in found if other.is_of_maker and other.judge is wish.judge]
                 if any(other.pull.agrees(real[0].pull) for other in wishes):
                     continue  # the generator has its wish; this term is beside it
-                place = program.place(caught[0].node)
-                related = Related("The discriminator's loss.", place.file, place.line, place.column)
                 fix = wanted_instead(program, wish.pull, real[0].pull)
                 yield self.finding(
-                    program, wish.node, self._message(wish.pull, real[0].pull), fix=fix, related=(related,)
+                    program,
+                    wish.node,
+                    self._message(wish.pull, real[0].pull),
+                    fix=fix,
+                    see=[("The discriminator's loss.", caught[0].node)],
                 )
 
     def _message(self, wish: Pull, real: Pull) -> str:

@@ -117,7 +117,7 @@ class ClipBeforeUnscale(StaticRule, code="S117", cause="LOOP-AMP"):
         assert isinstance(step.node, ast.Call) and isinstance(step.node.func, ast.Attribute)
         scaler = program.source(step.node.func.value)
         edits = insert_before(program, statement, f"{scaler}.unscale_({name})")
-        return Fix(f"Call {scaler}.unscale_({name})", edits, SAFE) if edits else None
+        return Fix(f"Call {scaler}.unscale_({name})", edits, SAFE)
 
 
 def _is_scaled(backward: Event) -> bool:
@@ -214,7 +214,7 @@ class StepPastScaler(StaticRule, code="S119", cause="LOOP-AMP"):
         edits = insert_after(program, statement, f"{name}.update()") if statement is not None and name else ()
         yield self.finding(
             program, steps[-1].node, "scaler.update() is never called, so the next scaler.step() will fail; call it after scaler.step().",
-            fix=Fix(f"Call {name}.update()", edits, SAFE) if edits else None,
+            fix=Fix(f"Call {name}.update()", edits, SAFE),
         )  # fmt: skip
 
 

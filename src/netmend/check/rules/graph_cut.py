@@ -12,7 +12,6 @@ from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Value, resolved
 from netmend.program.meaning.gradient_cuts import Cut, compared, is_computed, is_forced
 from netmend.program.meaning.gradient_flow import Reach, layers_of, lost, reach
-from netmend.program.meaning.heads import where
 from netmend.program.meaning.roles import optimised
 from netmend.program.meaning.training import backward_calls, is_left_to_caller, is_step, stepped
 from netmend.vocabulary.finding import Finding
@@ -100,25 +99,18 @@ class GradientPathCut(StaticRule, code="S222", cause="LOS-GRAPH-CUT"):
             for loss in lost(event)
             if not is_forced(loss)
         ]
-        told: set[int] = set()
         for event, loss, found in reaches:
             if not found.open and not found.unknown and found.behind and compared(loss) is None:
                 layer, cut = next(iter(found.behind.values()))
-                if id(cut.node) not in told:
-                    told.add(id(cut.node))
-                    yield self._cut(program, event, cut, "nothing in the model")
+                yield self._cut(program, event, cut, "nothing in the model")
         for start, layer, cut in _left_behind(program, [(event, found) for event, _, found in reaches]):
-            if id(cut.node) not in told:
-                told.add(id(cut.node))
-                yield self._cut(program, start, cut, _name(program, layer))
+            yield self._cut(program, start, cut, _name(program, layer))
 
     def _cut(self, program: Program, event: Event, cut: Cut, who: str) -> Finding:
         message = self.message.format(cut.title, who).replace(
             "nothing in the model can never", "nothing in the model can"
         )
-        return self.finding(
-            program, cut.node, message, related=where(program, "backward() starts here", event.node)
-        )
+        return self.finding(program, cut.node, message, see=[("backward() starts here", event.node)])
 
 
 def _left_behind(
@@ -207,11 +199,9 @@ class GradientForcedOnLoss(StaticRule, code="S223", cause="LOS-GRAPH-CUT"):
                 value = resolved(loss)
                 store = stores.get(id(value))
                 if store is not None and store.order < event.order and is_computed(value):
-                    yield self.finding(program, store.node, related=where(program, "backward()", event.node))
+                    yield self.finding(program, store.node, see=[("backward()", event.node)])
                 elif is_forced(value) and compared(value) is None:
-                    yield self.finding(
-                        program, value.node or event.node, related=where(program, "backward()", event.node)
-                    )
+                    yield self.finding(program, value.node or event.node, see=[("backward()", event.node)])
 
 
 def _stores(program: Program) -> dict[int, Event]:
@@ -262,5 +252,4 @@ class AccuracyAsLoss(StaticRule, code="S224", cause="LOS-GRAPH-CUT"):
             for loss in lost(event)[:1]:
                 node = compared(loss)
                 if node is not None:
-                    related = where(program, "the comparison", node)
-                    yield self.finding(program, event.node, related=related)
+                    yield self.finding(program, event.node, see=[("the comparison", node)])

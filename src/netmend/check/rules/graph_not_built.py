@@ -15,7 +15,7 @@ from netmend.program.meaning.arguments import with_argument
 from netmend.program.meaning.derivatives import derivatives_in, network_differentiated, networks
 from netmend.program.meaning.draws import Draw, asked_openly, draws, layers_in, scores_draw
 from netmend.program.meaning.gradient_flow import lost
-from netmend.program.meaning.heads import loss_uses, where
+from netmend.program.meaning.heads import loss_uses
 from netmend.program.meaning.judged_answers import model_of, pulls
 from netmend.program.meaning.models import bare
 from netmend.program.meaning.operations import walk
@@ -131,16 +131,13 @@ class DrawWithoutGradient(StaticRule, code="S239", cause="LOS-GRAPH-CUT"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        told: set[int] = set()
         for event in backward_calls(program):
             for loss in lost(event)[:1]:
                 for draw, what in (
                     *self._through_critic(program, event, loss),
                     *self._through_decoder(program, event, loss),
                 ):
-                    if id(draw.node) not in told:
-                        told.add(id(draw.node))
-                        yield self._finding(program, event, draw, what)
+                    yield self._finding(program, event, draw, what)
 
     def _through_critic(self, program: Program, event: Event, loss: Value) -> Iterator[tuple[Draw, str]]:
         held = _held_next(program, event)
@@ -171,9 +168,12 @@ class DrawWithoutGradient(StaticRule, code="S239", cause="LOS-GRAPH-CUT"):
             ("sample()", "draw with rsample()") if draw.is_sample else ("detach()", "leave it out")
         )
         fix = _draw_with_gradient(program, draw)
-        related = where(program, "backward() starts here", event.node)
         return self.finding(
-            program, draw.node, self.message.format(words, what, advice), fix=fix, related=related
+            program,
+            draw.node,
+            self.message.format(words, what, advice),
+            fix=fix,
+            see=[("backward() starts here", event.node)],
         )
 
 
@@ -184,9 +184,9 @@ def _draw_with_gradient(program: Program, draw: Draw) -> Fix | None:
     owner = program.source(node.func.value)
     if draw.is_sample:
         edits = replace(program, node.func, f"{owner}.rsample")
-        return Fix("Draw with rsample()", edits) if edits else None
+        return Fix("Draw with rsample()", edits)
     edits = replace(program, node, owner)
-    return Fix("Leave out detach()", edits) if edits else None
+    return Fix("Leave out detach()", edits)
 
 
 def _held_next(program: Program, backward: Event) -> frozenset[int]:
@@ -277,23 +277,24 @@ class DerivativeWithoutGraph(StaticRule, code="S231", cause="LOS-GRAPH-CUT"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        told: set[int] = set()
         for event in backward_calls(program):
             loss = loss_of(event)
             if loss is None:
                 continue
             trained = networks(program, loss)
             for call in derivatives_in(program, loss):
-                if call.node is None or id(call.node) in told:
+                if call.node is None:
                     continue
                 if trained & network_differentiated(program, call):
-                    told.add(id(call.node))
-                    place = where(program, "backward() is called here.", event.node)
-                    yield self.finding(program, call.node, fix=_keep_graph(program, call), related=place)
+                    yield self.finding(
+                        program,
+                        call.node,
+                        fix=_keep_graph(program, call),
+                        see=[("backward() is called here.", event.node)],
+                    )
 
 
 def _keep_graph(program: Program, call: Call) -> Fix | None:
     if call.node is None or len(call.args) > 4 or program.place(call.node).file != program.file:
         return None
-    edits = with_argument(program, call.node, "create_graph", "True")
-    return Fix("Keep the graph of the derivative", edits) if edits else None
+    return Fix("Keep the graph of the derivative", with_argument(program, call.node, "create_graph", "True"))

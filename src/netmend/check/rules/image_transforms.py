@@ -163,18 +163,11 @@ class AugmentationChangesLabel(StaticRule, code="S523", cause="TRN-AUG-EXTRA"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        told: set[int] = set()
         for event in program.calls:
             if image_set(event.call) not in _CHARACTERS or split_of(event.call) == "test":
                 continue
             for step in steps_of(transform_of(event.call)) or ():
-                if (
-                    isinstance(step, Call)
-                    and step.node is not None
-                    and id(step.node) not in told
-                    and _changes(step)
-                ):
-                    told.add(id(step.node))
+                if isinstance(step, Call) and step.node is not None and _changes(step):
                     yield self.finding(program, step.node)
 
 

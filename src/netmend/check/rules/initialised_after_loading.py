@@ -9,7 +9,6 @@ from netmend.library.operations import FLOATS, MOVES
 from netmend.program.engine.history import EXIT, RETURN, Block, Body, Branch, CallEvent, Event, Guard
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Value, resolved
-from netmend.program.meaning.heads import where
 from netmend.program.meaning.initialisers import Kinds, covers, set_by_function, set_by_loop
 from netmend.program.meaning.models import is_part
 from netmend.program.meaning.test_code import is_test_code
@@ -96,7 +95,6 @@ class InitialisedAfterLoading(StaticRule, code="S346", cause="ARC-INIT-WEIGHT"):
         loads = [event for event in program.methods_of("load_state_dict") if _model(event) is not None]
         if not loads or is_test_code(program):
             return
-        told: set[int] = set()
         for event in program.methods_of("apply", "modules", "parameters"):
             model, kinds = _model(event), _kinds(program, event)
             earlier = [
@@ -111,10 +109,7 @@ class InitialisedAfterLoading(StaticRule, code="S346", cause="ARC-INIT-WEIGHT"):
             if _is_used(program, loaded, load, event) or _comes_back(program, loaded, event):
                 continue
             node = _where_called(load, event)
-            if id(node) not in told:
-                told.add(id(node))
-                related = where(program, "The trained weights are loaded here.", load.node)
-                yield self.finding(program, node, related=related)
+            yield self.finding(program, node, see=[("The trained weights are loaded here.", load.node)])
 
 
 def _model(event: CallEvent) -> Value | None:

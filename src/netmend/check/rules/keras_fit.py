@@ -356,4 +356,4 @@ class KerasFitNotShuffled(StaticRule, code="S817", cause="API-SHUFFLE-POS", advi
                 if keyword is not None and call.node is not None
                 else ()
             )
-            yield self.finding(program, event.node, fix=Fix("Shuffle", edits) if edits else None)
+            yield self.finding(program, event.node, fix=Fix("Shuffle", edits))

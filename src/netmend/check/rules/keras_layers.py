@@ -60,17 +60,15 @@ class KerasLinearStack(StaticRule, code="S808", cause="ACT-HID-MISSING"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        told: set[int] = set()
         for compiled in compiles(program):
             layers = compiled.layers.layers if compiled.layers is not None else ()
             for place, layer in enumerate(layers):
                 following = next(
                     (other for other in layers[place + 1 :] if kind(other) not in LINEAR_BETWEEN), None
                 )
-                if following is None or id(layer) in told or not (is_map(layer) and is_map(following)):
+                if following is None or not (is_map(layer) and is_map(following)):
                     continue
                 if activation(layer) == LINEAR and _gains_nothing(layer, following, layers[:place]):
-                    told.add(id(layer))
                     yield self.finding(program, layer.node or compiled.event.node)
 
 
@@ -185,7 +183,6 @@ class KerasActivationTwice(StaticRule, code="S814", cause="ACT-EXTRA"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        told: set[int] = set()
         for compiled in compiles(program):
             layers = compiled.layers.layers if compiled.layers is not None else ()
             for first, second in pairwise(layers):
@@ -194,12 +191,10 @@ class KerasActivationTwice(StaticRule, code="S814", cause="ACT-EXTRA"):
                     not (is_map(first) or is_activation(first))
                     or not is_activation(second)
                     or {one, two} & {LINEAR, UNSURE}
-                    or id(second) in told
                 ):
                     continue
                 if two == "softmax" and one not in ("relu", "softmax", "sigmoid"):
                     continue
-                told.add(id(second))
                 yield self.finding(program, second.node or compiled.event.node, self.message.format(two, one))
 
 
@@ -233,22 +228,18 @@ class KerasConstantStart(StaticRule, code="S815", cause="ARC-INIT-WEIGHT"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        told: set[int] = set()
         for compiled in compiles(program):
             layers = compiled.layers.layers if compiled.layers is not None else ()
             weighted = [layer for layer in layers if is_map(layer)]
             for layer in weighted[:-1]:
                 given = layer.keywords.get("kernel_initializer")
-                if given is None or layer.node is None or id(layer) in told or not _is_constant(given):
+                if given is None or layer.node is None or not _is_constant(given):
                     continue
-                told.add(id(layer))
                 keyword = next(
                     (part for part in layer.node.keywords if part.arg == "kernel_initializer"), None
                 )
                 edits = delete_argument(program, layer.node, keyword) if keyword is not None else ()
-                yield self.finding(
-                    program, layer.node, fix=Fix("Use the default initialiser", edits) if edits else None
-                )
+                yield self.finding(program, layer.node, fix=Fix("Use the default initialiser", edits))
 
 
 def _is_constant(value: Value) -> bool:

@@ -20,7 +20,7 @@ from netmend.program.engine.values import (
 from netmend.program.meaning.keras_models import fits, model_of
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.roles import same
-from netmend.vocabulary.finding import Finding, Related
+from netmend.vocabulary.finding import Finding
 
 TAPE_HEAD = """\
 import tensorflow as tf
@@ -193,13 +193,10 @@ class KerasShuffledPredictions(StaticRule, code="S825", cause="PRE-WRONG-STEP"):
             }
             for flow in wanted & set(shuffled):
                 if any(_is_prediction(value, flow) for argument in call.args for value in walk(argument)):
-                    place = program.place(shuffled[flow].node)
                     yield self.finding(
                         program,
                         event.node,
-                        related=(
-                            Related("the generator is created here", place.file, place.line, place.column),
-                        ),
+                        see=[("the generator is created here", shuffled[flow].node)],
                     )
 
 

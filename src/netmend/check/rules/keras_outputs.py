@@ -78,7 +78,7 @@ class KerasActivationBeforeLogitsLoss(StaticRule, code="S801", cause="LYR-SOFTMA
                     program,
                     compiled.event.node,
                     text,
-                    fix=Fix("Take probabilities", edits) if edits else None,
+                    fix=Fix("Take probabilities", edits),
                 )
 
 
@@ -248,7 +248,7 @@ class KerasSoftmaxOverOne(StaticRule, code="S805", cause="ACT-OUT-WRONG"):
                 if keyword is not None and text[:1] in "'\""
                 else ()
             )
-            yield self.finding(program, event.node, fix=Fix("Use sigmoid", edits) if edits else None)
+            yield self.finding(program, event.node, fix=Fix("Use sigmoid", edits))
 
 
 BOUNDED_HEAD = "import keras\nfrom keras import layers\n\n(x, y), (x_test, y_test) = keras.datasets.boston_housing.load_data()\n"

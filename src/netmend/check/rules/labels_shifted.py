@@ -54,7 +54,6 @@ class LabelsShifted(StaticRule, code="S530", cause="HYP-BATCH-IMPL"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        reported: set[int] = set()
         for scope in _scopes(program.tree):
             pairs = set(_mixed_together(scope))
             for loop in (node for node in _own(scope) if isinstance(node, ast.For | ast.While)):
@@ -62,8 +61,7 @@ class LabelsShifted(StaticRule, code="S530", cause="HYP-BATCH-IMPL"):
                 counters = _counters(loop)
                 for one, other in pairs or _by_order(scope, cuts):
                     found = _shifted(cuts, one, other, counters)
-                    if found is not None and id(found[0]) not in reported:
-                        reported.add(id(found[0]))
+                    if found is not None:
                         yield self.finding(program, found[0], self.message.format(found[1]))
 
 

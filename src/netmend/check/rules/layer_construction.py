@@ -90,7 +90,7 @@ def _repeat_in_comprehension(program: Program, node: ast.AST) -> Fix | None:
     edits = replace(
         program, node, f"[{program.source(listed.elts[0])} for _ in range({program.source(times)})]"
     )
-    return Fix("Create a layer for each entry", edits, "unsafe") if edits else None
+    return Fix("Create a layer for each entry", edits, "unsafe")
 
 
 CONTAINER_NET = (
@@ -259,4 +259,4 @@ def _call_after_making(program: Program, call: Call, name: str) -> Fix | None:
     if name not in _NO_OPTIONS or node is None or len(node.args) != 1 or node.keywords:
         return None
     edits = replace(program, node, f"{program.source(node.func)}()({program.source(node.args[0])})")
-    return Fix("Call the layer with it", edits, "safe") if edits else None
+    return Fix("Call the layer with it", edits, "safe")

@@ -305,11 +305,9 @@ class OptimisedTensorIsNoLeaf(StaticRule, code="S418", cause="OPT-PARAMS"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        seen: set[int] = set()
         for made in made_optimisers(program):
             for value in _given(made.call.argument("params", 0)):
-                if value.node is not None and id(value) not in seen and _is_result(value):
-                    seen.add(id(value))
+                if value.node is not None and _is_result(value):
                     yield self.finding(program, value.node)
 
 

@@ -26,7 +26,7 @@ from netmend.program.engine.values import (
 )
 from netmend.program.meaning.batches import is_from_loop
 from netmend.program.meaning.gradient_flow import reach
-from netmend.program.meaning.heads import loss_uses, made_by, where
+from netmend.program.meaning.heads import loss_uses, made_by
 from netmend.program.meaning.loss_targets import class_ids
 from netmend.program.meaning.losses import LossUse
 from netmend.program.meaning.operations import operation
@@ -152,8 +152,7 @@ class LossClassCalled(StaticRule, code="S214", cause="API-USAGE"):
             loss = made.get(id(call.receiver))
             if loss is not None and isinstance(loss.node, ast.Call):
                 name = getattr(loss.node.func, "attr", getattr(loss.node.func, "id", ""))
-                edits = wrap(program, loss.node.func, "", "()")
-                fix = Fix("Create the loss, then call it", edits) if edits else None
+                fix = Fix("Create the loss, then call it", wrap(program, loss.node.func, "", "()"))
                 yield self.finding(program, loss.node, self.message.format(name), fix=fix)
 
 
@@ -198,8 +197,7 @@ class UnreducedLossBackward(StaticRule, code="S215", cause="LOS-CALC"):
                 continue
             uses = [_behind(option, unreduced) for option in options(resolved(call.receiver))]
             if uses and all(uses) and uses[0] is not None:
-                related = where(program, "the loss is computed here", uses[0].node)
-                yield self.finding(program, event.node, related=related)
+                yield self.finding(program, event.node, see=[("the loss is computed here", uses[0].node)])
 
 
 def _is_unreduced(use: LossUse) -> bool:
@@ -275,10 +273,9 @@ class ScalarLossIndexed(StaticRule, code="S731", cause="API-DEPRECATED"):
             for event in backward_calls(program)
             if event.call is not None and event.call.receiver is not None and not event.call.args
         }
-        seen: set[int] = set()
         for event in program.events:
             for item in _items(event):
-                if item.node is None or id(item.node) in seen:
+                if item.node is None:
                     continue
                 base = resolved(item.base)
                 held = isinstance(base, Attribute) and base.name == "data"
@@ -286,10 +283,8 @@ class ScalarLossIndexed(StaticRule, code="S731", cause="API-DEPRECATED"):
                 is_given = held and id(loss) in derived and _is_criterion(loss)
                 if not is_given and not _has_no_axis(loss, uses, held):
                     continue
-                seen.add(id(item.node))
                 text = program.source(item.node).removesuffix("[0]").removesuffix(".data")
-                edits = replace(program, item.node, f"{text}.item()")
-                fix = Fix("Take the number with item()", edits, SAFE) if edits else None
+                fix = Fix("Take the number with item()", replace(program, item.node, f"{text}.item()"), SAFE)
                 yield self.finding(
                     program, item.node, self.message.format(text if len(text) <= _LONGEST else "…"), fix=fix
                 )

@@ -318,8 +318,7 @@ def _negated(program: Program, node: ast.AST, terms: Terms | None) -> Fix | None
         is_product or (isinstance(node, ast.Call) and len(terms or ()) == 1)
     ):
         return None
-    edits = wrap(program.module_of(node), node, "-", "")  # a file that is imported, too
-    return Fix("Put a minus before it", edits) if edits else None
+    return Fix("Put a minus before it", wrap(program.module_of(node), node, "-", ""))
 
 
 def _ascends(program: Program) -> bool:

@@ -9,7 +9,7 @@ from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import constant
-from netmend.program.meaning.heads import heads, loss_uses, made_by, where
+from netmend.program.meaning.heads import heads, loss_uses, made_by
 from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, Op
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
@@ -68,16 +68,13 @@ class BinaryLossOnScores(StaticRule, code="S206", cause="ACT-OUT-MISSING"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        seen: set[int] = set()
         for use, op in heads(program, ("bce",), _UNBOUNDED, _THROUGH):
-            if id(use) not in seen:
-                seen.add(id(use))
-                yield self.finding(
-                    program,
-                    use.node,
-                    self.message.format(_title(op)),
-                    related=where(program, "the network ends here", op.node),
-                )
+            yield self.finding(
+                program,
+                use.node,
+                self.message.format(_title(op)),
+                see=[("the network ends here", op.node)],
+            )
 
 
 def _title(op: Op) -> str:
@@ -138,8 +135,7 @@ def logarithmic(program: Program, op: Op) -> Fix | None:
     if name is None:
         return None
     before = program.source(callee)[: -len(callee.attr)]
-    edits = replace(program, callee, f"{before}{name}")
-    return Fix("Use log_softmax", edits) if edits else None
+    return Fix("Use log_softmax", replace(program, callee, f"{before}{name}"))
 
 
 SCORES_HEAD = f"""{TORCH_F}
@@ -177,13 +173,8 @@ class LikelihoodOfScores(StaticRule, code="S208", cause="LYR-SOFTMAX-MISSING"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        seen: set[int] = set()
         for use, op in heads(program, ("nll",), _SCORES, LAYOUT | {"dropout"}):
-            if id(use) not in seen:
-                seen.add(id(use))
-                yield self.finding(
-                    program, use.node, related=where(program, "the network ends here", op.node)
-                )
+            yield self.finding(program, use.node, see=[("the network ends here", op.node)])
 
 
 DIVERGENCE_HEAD = f"""{TORCH_F}

@@ -127,7 +127,7 @@ class LossKeptWithGraph(StaticRule, code="S115", cause="TRN-MEM"):
                 edits = (
                     wrap(program, node, "", ".detach()") if can_wrap and isinstance(node, ast.expr) else ()
                 )
-                yield self.finding(program, event.node, fix=Fix("Detach it", edits, SAFE) if edits else None)
+                yield self.finding(program, event.node, fix=Fix("Detach it", edits, SAFE))
 
     def _added(self, program: Program, event: Event, loop: Loop) -> Value | None:
         """What is added to a sum or a list that lives longer than the round."""
@@ -259,7 +259,7 @@ class GraphRetainedInLoop(StaticRule, code="S120", cause="TRN-MEM", advisory=Tru
             return None
         keyword = next((keyword for keyword in node.keywords if keyword.arg == "retain_graph"), None)
         edits = delete_argument(program, node, keyword) if keyword is not None else ()
-        return Fix("Remove retain_graph=True", edits, UNSAFE) if edits else None
+        return Fix("Remove retain_graph=True", edits, UNSAFE)
 
 
 class AnomalyDetectionLeftOn(StaticRule, code="S715", cause="API-USAGE", advisory=True):

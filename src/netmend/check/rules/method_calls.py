@@ -16,7 +16,7 @@ from netmend.program.meaning.operations import walk
 from netmend.program.meaning.tensors import is_tensor
 from netmend.program.meaning.training import backward_calls, grad_is_off
 from netmend.program.text.edits import replace, wrap
-from netmend.vocabulary.finding import Finding, Fix, Related
+from netmend.vocabulary.finding import Finding, Fix
 
 NET = f"""{TORCH}{NET_CLASS}\
         self.fc = nn.Linear(4, 2)
@@ -79,13 +79,8 @@ class ForwardCalled(StaticRule, code="S703", cause="API-USAGE", advisory=True):
         for node in list(places)[:1]:
             assert isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
             edits = replace(program, node.func, program.source(node.func.value))
-            others = tuple(program.place(other) for other in list(places)[1:])
-            related = tuple(
-                Related("forward() here too", place.file, place.line, place.column) for place in others
-            )
-            yield self.finding(
-                program, node, fix=Fix("Call the model", edits) if edits else None, related=related
-            )
+            others = [("forward() here too", other) for other in list(places)[1:]]
+            yield self.finding(program, node, fix=Fix("Call the model", edits), see=others)
 
 
 def _all(backward: Call) -> Iterator[Value]:
@@ -175,7 +170,7 @@ class MethodNotCalled(StaticRule, code="S707", cause="API-CALL-MISSING"):
                 continue
             edits = wrap(program, method, "", "()")
             text = f"{method.attr} is named but not called; write {method.attr}()."
-            yield self.finding(program, method, text, fix=Fix("Call it", edits, "safe") if edits else None)
+            yield self.finding(program, method, text, fix=Fix("Call it", edits, "safe"))
 
 
 def _blocks(program: Program, node: ast.AST) -> Iterator[ast.AST]:

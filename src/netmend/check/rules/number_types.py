@@ -91,9 +91,7 @@ class FloatTensorForWholeNumbers(StaticRule, code="S704", cause="INP-TYPE"):
                 if program.source(made.node.func).startswith("torch.")
                 else ()
             )
-            yield self.finding(
-                program, made.node, fix=Fix("Use torch.tensor", edits, "safe") if edits else None
-            )
+            yield self.finding(program, made.node, fix=Fix("Use torch.tensor", edits, "safe"))
 
     def _single(self, program: Program, call: Call) -> Iterator[Finding]:
         number = constant(call.args[0])
@@ -217,9 +215,7 @@ class DoubleMeetsFloat(StaticRule, code="S722", cause="INP-TENSOR-TYPE"):
                 if kind == FLOAT64
                 else "The input holds integers, the layer's weights are float32; convert it with .float()."
             )
-            yield self.finding(
-                program, op.node, text, fix=Fix("Convert to float32", edits) if edits else None
-            )
+            yield self.finding(program, op.node, text, fix=Fix("Convert to float32", edits))
 
 
 INPUT_HEAD = "import numpy as np\nimport torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n"

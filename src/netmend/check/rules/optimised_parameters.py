@@ -16,7 +16,7 @@ from netmend.program.meaning.optimisers import Made, groups_are_changed, is_step
 from netmend.program.meaning.roles import MODEL, OPTIMISER, role
 from netmend.program.meaning.training import is_clip
 from netmend.program.text.edits import wrap
-from netmend.vocabulary.finding import Finding, Fix, Related
+from netmend.vocabulary.finding import Finding, Fix
 
 REPLACED_HEAD = """\
 import torch
@@ -99,9 +99,9 @@ class OptimiserBeforeLayerReplaced(StaticRule, code="S401", cause="OPT-PARAMS"):
                 continue
             for made in optimisers:
                 if self._is_missed(program, made, event, layer, born):
-                    place = program.place(made.event.node)
-                    built = Related("The optimiser is created here.", place.file, place.line, place.column)
-                    yield self.finding(program, event.node, related=(built,))
+                    yield self.finding(
+                        program, event.node, see=[("The optimiser is created here.", made.event.node)]
+                    )
                     break
 
     def _is_missed(
@@ -263,8 +263,7 @@ class ParametersGeneratorUsedTwice(StaticRule, code="S404", cause="OPT-PARAMS"):
     def _fix(self, program: Program, value: Value) -> Fix | None:
         if not isinstance(value, Call) or value.node is None:
             return None
-        edits = wrap(program, value.node, "list(", ")")
-        return Fix("Keep a list of the parameters", edits, "safe") if edits else None
+        return Fix("Keep a list of the parameters", wrap(program, value.node, "list(", ")"), "safe")
 
 
 def _is_generator(value: Value) -> bool:
@@ -319,9 +318,7 @@ class ParametersNotCalled(StaticRule, code="S411", cause="OPT-PARAMS"):
             node = argument_node(made.call.node, "params", 0)
             if isinstance(node, ast.Attribute) and node.attr == "parameters" and _is_method(given):
                 edits = wrap(program, node, "", "()")
-                yield self.finding(
-                    program, node, fix=Fix("Call parameters()", edits, "safe") if edits else None
-                )
+                yield self.finding(program, node, fix=Fix("Call parameters()", edits, "safe"))
 
 
 def _is_method(value: Value | None) -> bool:

@@ -14,7 +14,7 @@ from netmend.program.meaning.optimisers import made_optimisers
 from netmend.program.meaning.training import Round, grad_is_off, rounds, stepped
 from netmend.program.meaning.training_steps import loss_of
 from netmend.program.meaning.uses import calls_given
-from netmend.vocabulary.finding import Finding, Related
+from netmend.vocabulary.finding import Finding
 
 HEAD = f"""{TORCH}{NET_CLASS}\
         self.fc = nn.Linear(4, 2)
@@ -102,9 +102,12 @@ class OptimiserOfAnotherModel(StaticRule, code="S403", cause="OPT-PARAMS"):
                 message = _NONE if len(missed) == len(layers) else _PARTLY
                 name = program.source(call.node.func) if call.node is not None else "the model"
                 node = _only_optimiser(program) or event.node
-                place = program.place(event.node)
-                used = Related("The loss is computed with it here.", place.file, place.line, place.column)
-                yield self.finding(program, node, message.format(name), related=(used,))
+                yield self.finding(
+                    program,
+                    node,
+                    message.format(name),
+                    see=[("The loss is computed with it here.", event.node)],
+                )
                 break
 
 

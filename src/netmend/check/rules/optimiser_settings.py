@@ -208,8 +208,7 @@ def _fix(program: Program, node: ast.AST) -> Fix | None:
     function = node.func if isinstance(node, ast.Call) else None
     if not isinstance(function, ast.Attribute) or function.attr != "Adam":
         return None
-    edits = replace(program, function, program.source(function) + "W")
-    return Fix("Use AdamW", edits, "unsafe") if edits else None
+    return Fix("Use AdamW", replace(program, function, program.source(function) + "W"), "unsafe")
 
 
 class OptimiserSettingOutOfRange(StaticRule, code="S408", cause="OPT-MOMENTUM"):

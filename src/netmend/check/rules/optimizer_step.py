@@ -88,8 +88,7 @@ class StepBeforeBackward(StaticRule, code="S105", cause="LOOP-STEP"):
             return None
         if any(turn.step[0].order < zero.order for zero in turn.zero):
             return None  # the clearing would then stand between the two
-        edits = moved_after(program, step, backward)
-        return Fix("Step after backward()", edits, SAFE) if edits else None
+        return Fix("Step after backward()", moved_after(program, step, backward), SAFE)
 
 
 MISSING_FUNCTION = """\

@@ -128,19 +128,16 @@ class OneSidedOutput(StaticRule, code="S209", cause="ACT-OUT-WRONG"):
                     )
 
     def _found(self, program: Program, op: Op, loss: str, message: str = "") -> Finding:
-        edits = without(program, op)
-        fix = Fix(f"Drop the {op.name}", edits) if edits else None
+        fix = Fix(f"Drop the {op.name}", without(program, op))
         return self.finding(program, op.node, message or self.message.format(_title(op), loss), fix=fix)
 
 
 def _before_log_softmax(program: Program) -> Iterator[Op]:
     """A ReLU straight after a layer whose scores `log_softmax` is given: no loss need be seen, it is made for one."""
-    seen: set[int] = set()
     for op, _ in operations(program, "log_softmax"):
         for last in ends_in(op.input, _NEVER_NEGATIVE):
             scores = ends_in(last.input, LINEAR_MAPS, PLAIN)
-            if scores and id(last.node) not in seen:
-                seen.add(id(last.node))
+            if scores:
                 yield last
 
 
@@ -226,7 +223,6 @@ class CutScoresIntoLog(StaticRule, code="S235", cause="ACT-OUT-WRONG"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        seen: set[int] = set()
         logarithms = [op for _, op in heads(program, ("nll",), ("log",))]
         for op in (*logarithms, *_by_hand(program)):
             if op.input is None:
@@ -235,8 +231,7 @@ class CutScoresIntoLog(StaticRule, code="S235", cause="ACT-OUT-WRONG"):
             while isinstance(value, Item):  # the probability of the true class
                 value = resolved(value.base)
             for last in ends_in(_share(value) or value, _CUT):
-                if ends_in(last.input, LINEAR_MAPS, PLAIN) and id(last.node) not in seen:
-                    seen.add(id(last.node))
+                if ends_in(last.input, LINEAR_MAPS, PLAIN):
                     name = "ReLU6" if last.name == "relu6" else "ReLU"
                     yield self.finding(program, last.node, self.message.format(name))
 

@@ -10,7 +10,7 @@ from netmend.program.meaning.arguments import is_for_evaluation, is_for_training
 from netmend.program.meaning.arrays import Cut, cuts, same_numbers
 from netmend.program.meaning.loaders_of_models import dataset_of, evaluated, loader_made, samples_of, trained
 from netmend.program.meaning.operations import walk
-from netmend.vocabulary.finding import Finding, Related
+from netmend.vocabulary.finding import Finding
 
 HEAD = "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader, Subset, TensorDataset\n\nx, y = torch.load('data.pt')\n"
 SETS = """\
@@ -123,9 +123,9 @@ class OverlappingParts(StaticRule, code="S511", cause="VAL-SPLIT"):
                 None,
             )
             if other is not None and not _is_windowed(program, part):
-                place = program.place(other.event.node)
-                shared = Related("The training part is cut here.", place.file, place.line, place.column)
-                yield self.finding(program, part.event.node, related=(shared,))
+                yield self.finding(
+                    program, part.event.node, see=[("The training part is cut here.", other.event.node)]
+                )
         yield from self._whole(program)
         yield from self._subsets(program)
         yield from self._ranges(program)

@@ -10,7 +10,6 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.library.operations import COPIES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Item, Operation, Value, constant, resolved
-from netmend.program.meaning.heads import where
 from netmend.program.meaning.indexing import is_last_of
 from netmend.program.meaning.operations import operation, origins, walk
 from netmend.program.meaning.padding import UNPACKED, filled_rows, padded
@@ -89,17 +88,15 @@ class MeanOverPadding(StaticRule, code="S344", cause="INP-MASK-MISSING"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        seen: set[int] = set()
         for turn in rounds(program):
             for event in turn.backward:
                 for value in walk(event.call.receiver):
                     op = operation(resolved(value))
-                    if op is None or op.name != "mean" or op.layer is not None or id(op.node) in seen:
+                    if op is None or op.name != "mean" or op.layer is not None:
                         continue
                     if constant(op.option("dim", 0)) != 1 or op.input is None:
                         continue
                     if all(_is_of_padding(program, origin) for origin in origins(op.input)):
-                        seen.add(id(op.node))
                         yield self.finding(program, op.node)
 
 
@@ -166,7 +163,6 @@ class LastStepOfPadding(StaticRule, code="S345", cause="INP-MASK-MISSING"):
 
     def check(self, program: Program) -> Iterator[Finding]:
         users = paths(program).users
-        seen: set[int] = set()
         for event in program.calls_of(UNPACKED):
             axis = _axis_of_time(event.call)
             if axis is None:
@@ -177,10 +173,9 @@ class LastStepOfPadding(StaticRule, code="S345", cause="INP-MASK-MISSING"):
                 if isinstance(part, Item) and constant(part.key) == 0
             )
             for user in (user for part in sequences for user in users.get(id(part), [])):
-                if not isinstance(user, Item) or user.node is None or id(user.node) in seen:
+                if not isinstance(user, Item) or user.node is None:
                     continue
                 if is_last_of(user.key, axis):
-                    seen.add(id(user.node))
                     yield self.finding(
                         program, user.node, fix=_last_real_step(program, event.node, user.node, axis)
                     )
@@ -290,8 +285,9 @@ class PaddingMaskInverted(StaticRule, code="S347", cause="INP-MASK-MISSING"):
                 given = op.value.keywords.get(name)
                 found = _true_at_tokens(given) if given is not None else None
                 if found is not None and found.node is not None:
-                    used = where(program, "The mask is passed here.", op.value.node or found.node)
-                    yield self.finding(program, found.node, related=used)
+                    yield self.finding(
+                        program, found.node, see=[("The mask is passed here.", op.value.node or found.node)]
+                    )
 
 
 def _true_at_tokens(mask: Value, depth: int = 8) -> Value | None:

@@ -89,7 +89,6 @@ class PermutedApart(StaticRule, code="S505", cause="DAT-LABEL"):
 
     def check(self, program: Program) -> Iterator[Finding]:
         shuffled = list(_shuffled_in_place(program))
-        reported: set[int] = set()
         for one, other in _pairs(program):
             problem = _two_permutations(one, other)
             if problem is None:
@@ -100,8 +99,7 @@ class PermutedApart(StaticRule, code="S505", cause="DAT-LABEL"):
                 problem = _labels_in_place(program, one, other, shuffled)
             if problem is None:
                 problem = _made_for_labels(program, one, other, shuffled)
-            if problem is not None and problem.node is not None and id(problem.node) not in reported:
-                reported.add(id(problem.node))
+            if problem is not None and problem.node is not None:
                 yield self.finding(program, problem.node)
 
 

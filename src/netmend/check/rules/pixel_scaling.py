@@ -23,7 +23,7 @@ from netmend.program.meaning.pixels import is_bytes, is_standardised, names_byte
 from netmend.program.meaning.training import rounds
 from netmend.program.meaning.training_steps import loss_of
 from netmend.program.meaning.uses import arithmetic
-from netmend.vocabulary.finding import Finding, Related
+from netmend.vocabulary.finding import Finding
 
 TWICE_HEAD = """\
 from PIL import Image
@@ -298,21 +298,15 @@ class RawPixels(StaticRule, code="S519", cause="PRE-MISS-NORM"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        seen: set[int] = set()
         for turn in rounds(program):
             for event in turn.backward:
                 maps, rescued = _maps(loss_of(event))
                 for op in maps:
-                    if id(op.value) in rescued or id(op.node) in seen or op.input is None:
+                    if id(op.value) in rescued or op.input is None:
                         continue
                     if reaches_raw(program, op.input):
-                        seen.add(id(op.node))
-                        place = program.place(op.node)
-                        layer = Related("They reach this layer.", place.file, place.line, place.column)
                         node = _conversion(program, op.input) or op.node
-                        if id(node) not in seen:
-                            seen.add(id(node))
-                            yield self.finding(program, node, related=(layer,))
+                        yield self.finding(program, node, see=[("They reach this layer.", op.node)])
 
 
 def _conversion(program: Program, value: Value) -> ast.AST | None:

@@ -15,7 +15,7 @@ from netmend.program.meaning.fitting import SCALERS, Fit, centred_within, fits, 
 from netmend.program.meaning.operations import walk
 from netmend.program.text.edits import replace
 from netmend.program.text.queries import names_in
-from netmend.vocabulary.finding import Finding, Fix, Related
+from netmend.vocabulary.finding import Finding, Fix
 
 BEFORE_HEAD = """\
 import numpy as np
@@ -66,26 +66,20 @@ class FittedBeforeSplit(StaticRule, code="S503", cause="VAL-TEST-LEAK"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        seen: set[int] = set()
         for arrays, split in _splits(program):
             for value in arrays:
                 for node, data, _ in fitted_within(program, value):
-                    if id(node) not in seen and not _is_part(data):
-                        seen.add(id(node))
+                    if not _is_part(data):
                         yield self._at(program, node, split)
                 for operation, data in centred_within(value):
                     written = operation.node
-                    if written is None or id(written) in seen or _is_part(data):
+                    if written is None or _is_part(data):
                         continue
                     if function_around(program, written) is function_around(program, split):
-                        seen.add(id(written))
                         yield self._at(program, written, split)
 
     def _at(self, program: Program, node: ast.AST, split: ast.AST) -> Finding:
-        place = program.place(split)
-        return self.finding(
-            program, node, related=(Related("The data is split here.", place.file, place.line, place.column),)
-        )
+        return self.finding(program, node, see=[("The data is split here.", split)])
 
 
 def _splits(program: Program) -> Iterator[tuple[tuple[Value, ...], ast.AST]]:
@@ -274,7 +268,6 @@ class ResampledBeforeSplit(StaticRule, code="S518", cause="VAL-TEST-LEAK"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        seen: set[int] = set()
         for event in program.calls_of(SPLIT):
             call = event.call
             for argument in call.args:
@@ -292,13 +285,9 @@ class ResampledBeforeSplit(StaticRule, code="S518", cause="VAL-TEST-LEAK"):
                     earlier = any(
                         isinstance(inner, Call) and inner.qualified == SPLIT for inner in walk(part)
                     )
-                    if adds and not earlier and id(part.node) not in seen:
-                        seen.add(id(part.node))
-                        place = program.place(event.node)
+                    if adds and not earlier:
                         yield self.finding(
                             program,
                             part.node,
-                            related=(
-                                Related("The data is split here.", place.file, place.line, place.column),
-                            ),
+                            see=[("The data is split here.", event.node)],
                         )

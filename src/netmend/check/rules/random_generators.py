@@ -11,7 +11,7 @@ from netmend.program.engine.values import Call, Function, Instance, Value, resol
 from netmend.program.meaning.loaders_of_models import LOADER_NAME, dataset_of
 from netmend.program.meaning.settings import number
 from netmend.program.text.queries import inside, names_in
-from netmend.vocabulary.finding import Finding, Related
+from netmend.vocabulary.finding import Finding
 
 HEAD = """\
 import numpy as np
@@ -88,9 +88,7 @@ class GeneratorCopiedToWorkers(StaticRule, code="S509", cause="LOOP-WORKER-SEED"
                     and made.node is not None
                     and _draws(dataset, "__getitem__", name, set())
                 ):
-                    place = program.place(made.node)
-                    here = Related("The generator is made here.", place.file, place.line, place.column)
-                    yield self.finding(program, event.node, related=(here,))
+                    yield self.finding(program, event.node, see=[("The generator is made here.", made.node)])
                     break
 
 

@@ -89,12 +89,11 @@ class RandomLayersFrozen(StaticRule, code="S416", cause="LOOP-FREEZE"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        reported: set[int] = set()
         for frozen in frozen_layers(program):
             event = frozen.event
             entry = program.entry_of(event)
             layers = {id(layer) for layer in frozen.layers if layer_name(layer) in RANDOM}
-            if not layers or not entry.complete or entry.kind != "file" or id(event.node) in reported:
+            if not layers or not entry.complete or entry.kind != "file":
                 continue
             if any(release.order > event.order for release in releases(program) if release is not event):
                 continue
@@ -103,7 +102,6 @@ class RandomLayersFrozen(StaticRule, code="S416", cause="LOOP-FREEZE"):
             if any(
                 turn.loop.order > event.order and _feeds_what_learns(turn, layers) for turn in turns(program)
             ):
-                reported.add(id(event.node))
                 yield self.finding(program, event.node)
 
 

@@ -208,8 +208,7 @@ class ExplicitArgumentMissing(StaticRule, code="S726", cause="API-USAGE"):
             argument, _, value, why = wanted
             text = f"{qualified.rpartition('.')[2]}() needs {argument}=: {why}; write {argument}={value}."
             safety = "safe" if qualified == "torch.meshgrid" else "unsafe"
-            edits = with_argument(program, call, argument, value)
-            fix = Fix(f"Give {argument}={value}", edits, safety) if edits else None
+            fix = Fix(f"Give {argument}={value}", with_argument(program, call, argument, value), safety)
             yield self.finding(program, call, text, fix=fix)
 
 

@@ -87,7 +87,7 @@ class ResultThrownAway(StaticRule, code="S706", cause="GPU-XFER-WRONG"):
             text = f"{node.func.attr}() returns a new tensor, which is discarded; write {name} = {program.source(node)}."
             if len(text) > 160 or "\n" in text:
                 text = f"{node.func.attr}() returns a new tensor, which is discarded; assign it to {name}."
-            yield self.finding(program, node, text, fix=Fix("Assign the result", edits) if edits else None)
+            yield self.finding(program, node, text, fix=Fix("Assign the result", edits))
 
 
 def _is_certain(event: CallEvent) -> bool:

@@ -62,7 +62,7 @@ class SamplerWithShuffle(StaticRule, code="S510", cause="API-USAGE"):
             else None
         )
         edits = delete_argument(program, node, keyword) if node is not None and keyword is not None else ()
-        return Fix("Remove shuffle", edits, "safe") if edits else None
+        return Fix("Remove shuffle", edits, "safe")
 
 
 def _is_given(value: Value | None) -> bool:
@@ -194,7 +194,7 @@ def _fix(program: Program, loop: Loop, epochs: Loop) -> Fix | None:
     ):
         return None
     edits = insert_before(program, program.statement(node), f"{source}.sampler.set_epoch({name})")
-    return Fix("Set the sampler's epoch", edits) if edits else None
+    return Fix("Set the sampler's epoch", edits)
 
 
 def _between(loop: Loop, outer: Loop) -> Iterator[object]:

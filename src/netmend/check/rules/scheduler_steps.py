@@ -97,8 +97,7 @@ class SchedulerBeforeOptimizer(StaticRule, code="S108", cause="LOOP-SCHED-ORDER"
         statement, place = alone(program, schedule), alone(program, steps[-1])
         if statement is None or place is None or not is_beside(program, statement, place):
             return None
-        edits = moved_after(program, statement, place)
-        return Fix("Step the scheduler after the optimizer", edits, UNSAFE) if edits else None
+        return Fix("Step the scheduler after the optimizer", moved_after(program, statement, place), UNSAFE)
 
 
 EPOCH_HEAD = f"""{TORCH}\

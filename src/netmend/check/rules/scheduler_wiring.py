@@ -17,7 +17,7 @@ from netmend.program.meaning.optimisers import handed_on, made_optimisers, steps
 from netmend.program.meaning.roles import same
 from netmend.program.meaning.training import Round, is_backward, is_opaque, is_schedule, rounds, stepped
 from netmend.program.meaning.training_steps import loss_of
-from netmend.vocabulary.finding import Finding, Related
+from netmend.vocabulary.finding import Finding
 
 IDLE_HEAD = """\
 import torch
@@ -239,9 +239,9 @@ class SchedulerOfAnotherOptimiser(StaticRule, code="S414", cause="HYP-LR-SCHED",
             ):
                 continue
             seen.add(id(scheduler))
-            place = program.place(used.node)
-            stepped = Related("The loop steps another optimiser here.", place.file, place.line, place.column)
-            yield self.finding(program, scheduler.node, related=(stepped,))
+            yield self.finding(
+                program, scheduler.node, see=[("The loop steps another optimiser here.", used.node)]
+            )
 
 
 def _optimiser(scheduler: Call) -> Call | None:

@@ -9,7 +9,6 @@ from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Item, constant, resolved
-from netmend.program.meaning.heads import where
 from netmend.program.meaning.losses import losses
 from netmend.program.meaning.next_token import token_losses
 from netmend.program.meaning.operations import origins
@@ -18,7 +17,7 @@ from netmend.program.meaning.token_steps import TOKENS, Steps, cut_of, sees_more
 from netmend.program.meaning.training import grad_is_off
 from netmend.program.text.edits import replace
 from netmend.program.text.queries import inside
-from netmend.vocabulary.finding import Finding, Fix, Related
+from netmend.vocabulary.finding import Finding, Fix
 
 DECODER_HEAD = f"""{TORCH}{NET_CLASS}\
         self.emb = nn.Embedding(50, 32)
@@ -115,9 +114,9 @@ class TargetFedToDecoder(StaticRule, code="S230", cause="PRE-WRONG-STEP"):
             if given.node is not goal.node and part is not None and part[0] is not None:
                 text = ":-1" if cut[1] == 1 else "1:"
                 fix = Fix("Shift by one", (self.edit(program, part[0], text),))
-            place = program.place(use.node)
-            compared = Related("It is compared with here.", place.file, place.line, place.column)
-            yield self.finding(program, at.node or given.node, fix=fix, related=(compared,))
+            yield self.finding(
+                program, at.node or given.node, fix=fix, see=[("It is compared with here.", use.node)]
+            )
 
 
 SHIFT_HEAD = f"""{TORCH}\
@@ -193,16 +192,14 @@ class NextTokenNotShifted(StaticRule, code="S233", cause="TOK-SHIFT-MISSING"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        seen: set[int] = set()
         for found in token_losses(program):
             node = found.goal.node
-            if found.shift == 0 and node is not None and id(node) not in seen:
-                seen.add(id(node))
+            if found.shift == 0 and node is not None:
                 yield self.finding(
                     program,
                     node,
                     fix=_one_later(program, node),
-                    related=where(program, "Compared here.", found.use.node),
+                    see=[("Compared here.", found.use.node)],
                 )
 
 
@@ -220,7 +217,7 @@ def _one_later(program: Program, goal: ast.AST) -> Fix | None:
         begin = "1" if lower is None or ast.unparse(lower) == "0" else f"{ast.unparse(lower)} + 1"
         text = f"{begin} : {upper} + 1"
     edits = replace(program, cuts[0], text) if text else ()
-    return Fix("Start the targets one step later", edits) if edits else None
+    return Fix("Start the targets one step later", edits)
 
 
 PADDING_HEAD = """\
@@ -280,7 +277,6 @@ class PaddingInLoss(StaticRule, code="S533", cause="INP-MASK-MISSING"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        seen: set[int] = set()
         for use in losses(program):
             if use.kind not in ("cross_entropy", "nll") or use.target is None or grad_is_off(use.event):
                 continue
@@ -299,6 +295,4 @@ class PaddingInLoss(StaticRule, code="S533", cause="INP-MASK-MISSING"):
             node = use.made.node if use.made is not None else use.node
             if not isinstance(value, Const) or constant(value) in (-100, -100.0) or node is None:
                 continue
-            if id(node) not in seen:
-                seen.add(id(node))
-                yield self.finding(program, node, self.message.format(value.value))
+            yield self.finding(program, node, self.message.format(value.value))

@@ -209,10 +209,9 @@ class ShuffledEvaluationOrder(StaticRule, code="S502", cause="VAL-METRIC", advis
 
     def check(self, program: Program) -> Iterator[Finding]:
         fed = {id(loader_made(feeding.loader)) for feeding in trained(program)}
-        seen: set[int] = set()
         for evaluation in evaluated(program):
             loader = loader_made(evaluation.loader)
-            if loader is None or loader.node is None or id(loader) in fed or id(loader) in seen:
+            if loader is None or loader.node is None or id(loader) in fed:
                 continue
             if constant(loader.argument("shuffle", 2)) is not True:
                 continue
@@ -229,7 +228,6 @@ class ShuffledEvaluationOrder(StaticRule, code="S502", cause="VAL-METRIC", advis
                 )
             ]
             if len(from_loader) == 1:
-                seen.add(id(loader))
                 yield self.finding(program, loader.node)
 
 

@@ -185,12 +185,10 @@ class SoftmaxOverBatch(StaticRule, code="S218", cause="ACT-DIM"):
 
     def _scores_of_pairs(self, program: Program) -> Iterator[Finding]:
         """Attention: the first axis of what `torch.bmm` gives is that of the samples, wherever they came from."""
-        seen: set[int] = set()
         for op, _ in operations(program, "softmax", "log_softmax"):
-            if op.input is None or constant(op.option("dim", 0)) != 0 or id(op.node) in seen:
+            if op.input is None or constant(op.option("dim", 0)) != 0:
                 continue
             if _is_batch_of_scores(op.input):
-                seen.add(id(op.node))
                 yield self.finding(program, op.node, self.message.format(op.name))
 
 
@@ -267,8 +265,7 @@ class SoftmaxWithoutDim(StaticRule, code="S219", cause="ACT-DIM"):
             )
             if is_wrong or _is_attention(op.input):
                 node = op.layer.node if op.layer is not None and op.layer.node is not None else op.node
-                edits = with_argument(program, node, "dim=-1")
-                fix = Fix("Add dim=-1", edits) if edits else None
+                fix = Fix("Add dim=-1", with_argument(program, node, "dim=-1"))
                 yield self.finding(program, node, self.message.format(op.name), fix=fix)
 
 

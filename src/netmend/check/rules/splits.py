@@ -24,7 +24,7 @@ from netmend.program.meaning.arguments import is_for_evaluation, is_for_labels, 
 from netmend.program.meaning.arrays import SPLIT, function_around, same_numbers, split_part
 from netmend.program.meaning.loaders_of_models import dataset_of, evaluated, loader_made, split_of, trained
 from netmend.program.text.edits import replace
-from netmend.vocabulary.finding import Finding, Fix, Related
+from netmend.vocabulary.finding import Finding, Fix
 
 SEED_HEAD = "import torch\nfrom sklearn.model_selection import train_test_split\nfrom torch.utils.data import random_split\n\n"
 
@@ -205,15 +205,9 @@ class OneDatasetForBoth(StaticRule, code="S521", cause="VAL-SPLIT"):
         if not fed:
             return
         names = _names(program)
-        seen: set[int] = set()
         for evaluation in evaluated(program):
             loader = loader_made(evaluation.loader)
-            if (
-                loader is None
-                or id(loader) in seen
-                or _is_picked(loader)
-                or any(loader is other for other in fed)
-            ):
+            if loader is None or _is_picked(loader) or any(loader is other for other in fed):
                 continue
             stored = names.get(id(loader), [])
             if not stored or not all(is_for_evaluation(name) for name in stored):
@@ -222,7 +216,6 @@ class OneDatasetForBoth(StaticRule, code="S521", cause="VAL-SPLIT"):
                 any(_is_same(dataset_of(loader), dataset_of(other)) for other in fed)
                 and loader.node is not None
             ):
-                seen.add(id(loader))
                 yield self.finding(program, loader.node)
 
 
@@ -303,11 +296,9 @@ class SecondSplitOfAll(StaticRule, code="S524", cause="VAL-SPLIT"):
                 ) or _has_parts(earlier, names)
                 is_together = function_around(program, first.node) is function_around(program, second.node)
                 if is_named and is_together and not set(names) & set(earlier) - {"_"}:
-                    place = program.place(first.node)
-                    related = (
-                        Related("The test part is split off here.", place.file, place.line, place.column),
+                    yield self.finding(
+                        program, second.node, see=[("The test part is split off here.", first.node)]
                     )
-                    yield self.finding(program, second.node, related=related)
                     break
 
 

@@ -120,7 +120,7 @@ def _add_super_init(program: Program, cls: Class, definition: ast.FunctionDef) -
     body = definition.body
     is_text = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and len(body) > 1
     edits = insert_before(program, body[1] if is_text else body[0], "super().__init__()")
-    return Fix("Call super().__init__() first", edits, "safe") if edits else None
+    return Fix("Call super().__init__() first", edits, "safe")
 
 
 LATE_HEAD = "import torch\nfrom torch import nn\n\nclass Net(nn.Module):\n    def __init__(self, width=4):\n"

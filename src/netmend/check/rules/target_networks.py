@@ -12,7 +12,7 @@ from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Item, Operation, Param, Value, constant, resolved
 from netmend.program.meaning.gradient_flow import reach
-from netmend.program.meaning.heads import loss_uses, where
+from netmend.program.meaning.heads import loss_uses
 from netmend.program.meaning.losses import ELEMENTWISE, LossUse
 from netmend.program.meaning.models import bare, is_module
 from netmend.program.meaning.operations import LAYOUT, origins
@@ -61,19 +61,18 @@ class TargetWithGradient(StaticRule, code="S234", cause="RL-GRAD-WRONG"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        seen: set[int] = set()
         for use in loss_uses(program):
             goals = origins(use.target, LAYOUT)
             if use.kind not in ELEMENTWISE or len(goals) != 1 or grad_is_off(use.event):
                 continue
             goal = goals[0]
-            if goal.node is None or id(goal.node) in seen or not _is_bootstrapped(goal):
+            if goal.node is None or not _is_bootstrapped(goal):
                 continue
             through = reach(program, goal).open
             if through and set(through) & set(reach(program, use.prediction).open):
-                seen.add(id(goal.node))
-                related = where(program, "Compared here.", use.node)
-                yield self.finding(program, goal.node, fix=_fix(program, use), related=related)
+                yield self.finding(
+                    program, goal.node, fix=_fix(program, use), see=[("Compared here.", use.node)]
+                )
 
 
 def _fix(program: Program, use: LossUse) -> Fix | None:
@@ -82,7 +81,7 @@ def _fix(program: Program, use: LossUse) -> Fix | None:
         return None
     plain = isinstance(node.args[1], ast.Name | ast.Attribute | ast.Call | ast.Subscript)
     edits = wrap(program, node.args[1], "" if plain else "(", ".detach()" if plain else ").detach()")
-    return Fix("Detach the target", edits) if edits else None
+    return Fix("Detach the target", edits)
 
 
 def _is_bootstrapped(value: Value) -> bool:

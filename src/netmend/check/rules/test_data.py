@@ -20,7 +20,7 @@ from netmend.program.meaning.loaders_of_models import (
     trained,
 )
 from netmend.program.meaning.roles import LOADER, role
-from netmend.vocabulary.finding import Finding, Related
+from netmend.vocabulary.finding import Finding
 
 EVALUATED_HEAD = """\
 import torch
@@ -191,7 +191,6 @@ class TrainedOnTestData(StaticRule, code="S613", cause="VAL-SPLIT"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        seen: set[int] = set()
         known = [event.call for event in program.calls if split_of(event.call) == "train"]
         fed = [(feeding, loader_made(feeding.loader)) for feeding in trained(program)]
         if any(loader is not None and split_of(dataset_of(loader)) == "train" for _, loader in fed):
@@ -205,20 +204,13 @@ class TrainedOnTestData(StaticRule, code="S613", cause="VAL-SPLIT"):
             ("train", "test") if known else ("test",)
         )  # without a training set: on what it is tested with
         for feeding, loader in fed:
-            if (
-                loader is None
-                or loader.node is None
-                or id(loader) in seen
-                or split_of(dataset_of(loader)) != "test"
-            ):
+            if loader is None or loader.node is None or split_of(dataset_of(loader)) != "test":
                 continue
             if judged and any(split_of(dataset_of(other)) in others for other in judged):
-                seen.add(id(loader))
-                place = program.place(feeding.backward.node)
                 yield self.finding(
                     program,
                     loader.node,
-                    related=(Related("The training step is here.", place.file, place.line, place.column),),
+                    see=[("The training step is here.", feeding.backward.node)],
                 )
 
 

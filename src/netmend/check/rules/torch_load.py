@@ -14,7 +14,7 @@ from netmend.program.meaning.operations import walk
 from netmend.program.meaning.removed_symbols import is_chosen_by_version
 from netmend.program.meaning.roles import MODEL, role, same
 from netmend.program.text.edits import replace
-from netmend.vocabulary.finding import Finding, Fix, Related
+from netmend.vocabulary.finding import Finding, Fix
 
 # Functions that write a download to a file: the place of the file's name among the arguments.
 _WRITE = {
@@ -66,9 +66,7 @@ class DownloadLoadedAsCode(StaticRule, code="S708", cause="API-USAGE"):
                     else None
                 )
                 edits = replace(program, keyword.value, "True") if keyword is not None else ()
-                yield self.finding(
-                    program, event.node, fix=Fix("Load weights only", edits) if edits else None
-                )
+                yield self.finding(program, event.node, fix=Fix("Load weights only", edits))
 
 
 def _runs_code(call: Call) -> bool:
@@ -142,9 +140,7 @@ class WholeModelLoaded(StaticRule, code="S727", cause="API-USAGE"):
             path = call.argument("f", 0)
             writer = next((save for save in saved if save.call is not None and _is_same_path(save.call.argument("f", 1), path)), None)  # fmt: skip
             if writer is not None:
-                place = program.place(writer.node)
-                related = (Related("The whole model is saved here.", place.file, place.line, place.column),)
-                yield self.finding(program, event.node, related=related)
+                yield self.finding(program, event.node, see=[("The whole model is saved here.", writer.node)])
             elif id(call) in used:
                 yield self.finding(program, event.node)
 
@@ -218,14 +214,17 @@ class CheckpointLoadedWhole(StaticRule, code="S730", cause="TRN-CKPT"):
             if len(writers) != 1:
                 continue
             save, call = writers[0]
-            place = program.place(save.node)
-            related = (Related("It is saved here.", place.file, place.line, place.column),)
             saved = _weights_key(call.argument("obj", 0))
             if saved and not key:
-                yield self.finding(program, event.node, self.message.format(saved, saved), related=related)
+                yield self.finding(
+                    program,
+                    event.node,
+                    self.message.format(saved, saved),
+                    see=[("It is saved here.", save.node)],
+                )
             elif key and _is_state(call.argument("obj", 0)):
                 text = f'The file was saved as the weights alone and has no "{key}"; load it without the key.'
-                yield self.finding(program, event.node, text, related=related)
+                yield self.finding(program, event.node, text, see=[("It is saved here.", save.node)])
 
 
 def _key(value: Value | None) -> str:

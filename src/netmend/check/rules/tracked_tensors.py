@@ -141,7 +141,7 @@ class NumpyOfTrackedTensor(StaticRule, code="S718", cause="API-USAGE"):
                 if receiver is not None
                 else ()
             )
-            yield self.finding(program, event.node, fix=Fix("Detach it first", edits) if edits else None)
+            yield self.finding(program, event.node, fix=Fix("Detach it first", edits))
 
 
 def _has_weights(op: Op) -> bool:

@@ -21,7 +21,7 @@ from netmend.program.meaning.loaders_of_models import (
 from netmend.program.meaning.modules import self_name
 from netmend.program.meaning.unscaled_evaluation import evaluated_raw
 from netmend.program.text.queries import inside
-from netmend.vocabulary.finding import Finding, Related
+from netmend.vocabulary.finding import Finding
 
 NORMALISATION_HEAD = """\
 from torchvision import datasets, transforms as T
@@ -115,9 +115,12 @@ class NormalisationDiffers(StaticRule, code="S507", cause="PRE-TRAIN-TEST-SKEW")
                 )
             yield self.finding(program, node, message)
         for event, scaling in evaluated_raw(program):
-            where = program.place(event.node)
-            related = Related("This data is evaluated without it.", where.file, where.line, where.column)
-            yield self.finding(program, scaling.node or event.node, _UNSCALED, related=(related,))
+            yield self.finding(
+                program,
+                scaling.node or event.node,
+                _UNSCALED,
+                see=[("This data is evaluated without it.", event.node)],
+            )
 
 
 def _normalised(transform: Value) -> tuple[_Constants, ast.AST | None] | None:
@@ -184,12 +187,8 @@ class RandomAugmentationInEvaluation(StaticRule, code="S508", cause="PRE-TRAIN-T
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        seen: set[int] = set()
         for transform, place in evaluation_transforms(program):
-            if id(place) in seen:
-                continue
             if any(_is_random(step) for step in steps_of(transform) or ()):
-                seen.add(id(place))
                 yield self.finding(program, place)
 
 
@@ -266,17 +265,15 @@ class DatasetScaledForTrainingOnly(StaticRule, code="S531", cause="PRE-TRAIN-TES
 
     def check(self, program: Program) -> Iterator[Finding]:
         train = [_dataset(feeding.loader) for feeding in trained(program)]
-        seen: set[int] = set()
         for evaluation in evaluated(program):
             test = _dataset(evaluation.loader)
-            if test is None or test.node is None or id(test) in seen:
+            if test is None or test.node is None:
                 continue
             for one in train:
                 if one is None or one is test or one.cls is not test.cls:
                     continue
                 name = next((name for name in _scaling(one.cls) if _differs(one, test, name)), "")
                 if name and _is_plain(test):
-                    seen.add(id(test))
                     yield self.finding(program, test.node, self.message.format(name))
                     break
 

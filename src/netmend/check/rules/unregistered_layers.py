@@ -84,7 +84,7 @@ def registered(program: Program, node: ast.AST, container: str) -> Fix | None:
     if not prefix.endswith(".") or (isinstance(node.value, ast.List | ast.Tuple) and not node.value.elts):
         return None
     edits = wrap(program, node.value, f"{prefix}{container}(", ")")
-    return Fix(f"Put the layers into {prefix}{container}", edits, "safe") if edits else None
+    return Fix(f"Put the layers into {prefix}{container}", edits, "safe")
 
 
 DICT_HEAD = "import torch\nimport torch.nn as nn\n\nclass Net(nn.Module):\n    def __init__(self, names=('a', 'b')):\n        super().__init__()\n"

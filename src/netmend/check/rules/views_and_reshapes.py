@@ -127,8 +127,7 @@ def _fix(program: Program, op: Op, order: list[int | None]) -> Fix | None:
         return None
     function = node.func
     text = f"{program.source(getattr(function, 'value', source))}.permute({', '.join(str(place) for place in places)})"
-    edits = replace(program, node, text)
-    return Fix("Use permute", edits, "unsafe") if edits else None
+    return Fix("Use permute", replace(program, node, text), "unsafe")
 
 
 NET = f"""{TORCH_F}{NET_CLASS}\

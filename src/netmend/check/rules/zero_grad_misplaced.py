@@ -151,7 +151,7 @@ class ZeroGradBetweenBackwardAndStep(StaticRule, code="S102", cause="LOOP-STEP")
                 yield self.finding(
                     program, zero.node,
                     "Gradients are cleared at each batch although step() runs only every k-th; clear after step() instead.",
-                    cause="LOOP-ACCUM", fix=Fix("Clear after step()", edits, SAFE) if edits else None,
+                    cause="LOOP-ACCUM", fix=Fix("Clear after step()", edits, SAFE),
                 )  # fmt: skip
 
 
@@ -226,8 +226,7 @@ class ZeroGradOutsideLoop(StaticRule, code="S103", cause="LOOP-ZERO-GRAD"):
             return None
         if function_of(program, statement) is not function_of(program, backward):
             return None
-        edits = moved_before(program, statement, backward)
-        return Fix("Clear before backward()", edits, SAFE) if edits else None
+        return Fix("Clear before backward()", moved_before(program, statement, backward), SAFE)
 
 
 BRANCH_HEAD = f"""{TORCH_F}
@@ -292,5 +291,4 @@ class ZeroGradOnOneBranch(StaticRule, code="S104", cause="LOOP-ZERO-GRAD"):
         is_first = turn.zero[0].order < turn.backward[0].order
         if not is_first or function_of(program, zero) is not function_of(program, backward):
             return None
-        edits = moved_before(program, zero, backward)
-        return Fix("Clear before each backward()", edits, SAFE) if edits else None
+        return Fix("Clear before each backward()", moved_before(program, zero, backward), SAFE)

@@ -182,7 +182,7 @@ class ZeroGradMissing(StaticRule, code="S101", cause="LOOP-ZERO-GRAD"):
             edits = insert_before(program, backward, f"{name}.zero_grad()")
         else:
             edits = insert_after(program, step, f"{name}.zero_grad()")
-        return Fix(f"Call {name}.zero_grad()", edits, SAFE) if edits else None
+        return Fix(f"Call {name}.zero_grad()", edits, SAFE)
 
 
 def _cleared(event: Event) -> tuple[Value, ...] | None:

@@ -14,7 +14,7 @@ from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, Op, operatio
 from netmend.program.meaning.remember import once
 from netmend.program.text.edit_source import Edits
 from netmend.program.text.edits import delete_argument, delete_list_element, replace, unwrap_call
-from netmend.vocabulary.finding import Edit, Related
+from netmend.vocabulary.finding import Edit
 
 # Keeps the values in place: with these between a layer and the loss its last axis is still the last.
 PLAIN = frozenset((*DEVICES, *COPIES, *FLOATS, "bfloat16", "type", "type_as", "identity"))
@@ -151,9 +151,3 @@ def _without_layer(program: Program, node: ast.Call) -> Edits:
     if isinstance(above, ast.List) and len(above.elts) > 1:
         return delete_list_element(program, above, node)
     return ()
-
-
-def where(program: Program, message: str, node: ast.AST) -> tuple[Related, ...]:
-    """Another place to point at, for `related`."""
-    place = program.place(node)
-    return (Related(message, place.file, place.line, place.column),)
