@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from netmend.diagnose.measures.acting import acts
 from netmend.diagnose.measures.chain import Link
 from netmend.diagnose.measures.ending import finished
+from netmend.diagnose.measures.loop import Misplaced
 from netmend.unit import Family, record, runs
 from netmend.vocabulary import (
     AgentFact,
@@ -31,6 +32,7 @@ At = (
     | Event
     | Call
     | Link
+    | Misplaced
     | LossFact
     | WorldFact
     | AgentFact
@@ -83,6 +85,8 @@ def _place(at: At) -> dict[str, Any]:
             return {"component": at}
         case tuple():
             return {"component": at[0], "site": at[1]}
+        case Misplaced():
+            return {"component": at.call.component, "site": at.call.site, "first_step": at.since}
         case ProbeFact() | Event():
             return {"component": at.component, "site": at.site, "first_step": at.step}
         case Call():

@@ -7,6 +7,12 @@ from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK
 from netmend.vocabulary import Evidence
 
+
+def codes(text: str) -> tuple[str, ...]:
+    """Codes of symptoms, as they are written in a row."""
+    return tuple(text.split())
+
+
 # Too little is learned.
 SLOW = ("D102", "D109", "D412", "D501", "D504", "D505", "D508", "D510", "D511", "D606")
 # The weights do not follow the loss.

@@ -217,6 +217,19 @@ class LossFact:
     called: Site | None = None
     backward: Site | None = None
 
+    @property
+    def line(self) -> Site | None:
+        """The line to change: where it is made, else where it is called."""
+        return self.created or self.called
+
+    @property
+    def prediction(self) -> OperandFact | None:
+        return next((operand for operand in self.operands if operand.role == "prediction"), None)
+
+    @property
+    def target(self) -> OperandFact | None:
+        return next((operand for operand in self.operands if operand.role == "target"), None)
+
 
 @dataclass(frozen=True)
 class LoaderFact:

@@ -47,3 +47,9 @@ class Pattern:
     @property
     def steps(self) -> int:
         return sum(last - first + 1 for first, last in self.spans) + self.more_steps
+
+    def times(self, what: str) -> int:
+        return sum(call.times for call in self.calls if call.what == what)
+
+    def first(self, what: str) -> Call | None:
+        return next((call for call in self.calls if call.what == what), None)

@@ -7,7 +7,15 @@ from dataclasses import replace
 
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.loops import Layer, optimizer, trained
-from netmend.diagnose.measures.loop import by_optimizer, first_step, is_training, stepping, unfolded
+from netmend.diagnose.measures.loop import (
+    by_optimizer,
+    first_step,
+    is_training,
+    misplaced,
+    stepping,
+    steps_in,
+    unfolded,
+)
 from netmend.diagnose.measures.wiring import stepped_optimizers, used_gradients
 from netmend.unit import convention, exact
 from netmend.vocabulary import Call, LossFact, Pattern, Site, Symptom, Trace
@@ -25,31 +33,21 @@ class StepBeforeBackward(Detector, code="D203"):
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         usual = stepping(trace)
-        total = sum(pattern.steps for pattern in usual)
-        late = [pattern for pattern in usual if _late(pattern)]
-        affected = sum(pattern.steps for pattern in late)
-        if affected >= self.least_steps and affected >= self.share_limit * total:
-            step = next(call for call in reversed(late[0].calls) if call.what == "step")
-            lost = _lost(late[0])
+        late = misplaced(usual, _late_step, self.least_steps, self.share_limit)
+        if late is not None:
+            lost = _lost(late.pattern)
             used = "none at all: they had been cleared" if lost else "those of the previous batch"
-            message = f"On {affected} of {total} steps the optimiser stepped before backward() was called: it used {used}."
-            detail = {"lost": lost, "cleared": False}
-            yield self.symptom(
-                message, step, affected / total, self.share_limit, detail, first_step=first_step(late)
-            )
+            message = f"On {late.steps} of {late.total} steps the optimiser stepped before backward() was called: it used {used}."
+            yield self.symptom(message, late, late.share, self.share_limit, {"lost": lost, "cleared": False})
             return
         for name, own in by_optimizer(usual).items():
-            cleared = [p for p in own if not _late(p) and _cleared(p, trace) is not None]
-            affected, total = sum(p.steps for p in cleared), sum(p.steps for p in own)
-            if affected < max(self.least_steps, self.share_limit * total) or used_gradients(trace, name):
-                continue
-            clear = _cleared(cleared[0], trace)
-            assert clear is not None
-            message = f"On {affected} of {total} steps the gradients were cleared between backward() and the optimiser step."
-            detail = {"lost": True, "cleared": True}
-            yield self.symptom(
-                message, clear, affected / total, self.share_limit, detail, first_step=first_step(cleared)
+            clear = misplaced(
+                own, lambda pattern: _cleared(pattern, trace), self.least_steps, self.share_limit
             )
+            if clear is None or used_gradients(trace, name):
+                continue
+            message = f"On {clear.steps} of {clear.total} steps the gradients were cleared between backward() and the optimiser step."
+            yield self.symptom(message, clear, clear.share, self.share_limit, {"lost": True, "cleared": True})
 
     HEALTHY = {
         "the usual loop": lambda: trained(),
@@ -85,7 +83,7 @@ def _cleared(pattern: Pattern, trace: Trace) -> Call | None:
     """The call that clears, after the last backward pass, what the optimiser is about to use."""
     order = unfolded(pattern)
     step = next(call for call in reversed(order) if call.what == "step")
-    if step.detail or not any(call.what == "backward" for call in order):
+    if _late_step(pattern) or step.detail or not any(call.what == "backward" for call in order):
         return None
     single = len(trace.optimizers) == 1
     names = (step.component, *(model.name for model in trace.models if single))
@@ -98,10 +96,12 @@ def _cleared(pattern: Pattern, trace: Trace) -> Call | None:
     return found
 
 
-def _late(pattern: Pattern) -> bool:
-    """Every forward pass with gradients comes after the last backward pass."""
+def _late_step(pattern: Pattern) -> Call | None:
+    """The step, if every forward pass with gradients comes after the last backward pass."""
     order = _order(pattern)
-    return "backward" in order and "forward" in order and order.index("forward") > _last_backward(order)
+    if not {"backward", "forward"} <= set(order) or order.index("forward") < _last_backward(order):
+        return None
+    return next(call for call in reversed(pattern.calls) if call.what == "step")
 
 
 def _lost(pattern: Pattern) -> bool:
@@ -134,29 +134,21 @@ class GradientsClearedBetweenBatches(Detector, code="D207"):
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
-        usual = [pattern for pattern in stepping(trace) if _backwards(pattern)]
+        usual = [p for p in stepping(trace) if p.times("backward") and not _without_step(p)]
         single = len(stepped_optimizers(trace)) == 1 and len(trace.models) <= 1
         models = {model.name for model in trace.models} if single else set()
-        total = sum(pattern.steps for pattern in usual if not _without_step(pattern))
-        losing = [
-            pattern for pattern in usual if not _without_step(pattern) and _clear_between(pattern, models)
-        ]
-        affected = sum(pattern.steps for pattern in losing)
-        if affected < self.least_steps or affected < self.share_limit * total:
+        losing = misplaced(
+            usual, lambda pattern: _clear_between(pattern, models), self.least_steps, self.share_limit
+        )
+        if losing is None:
             return
-        clear = _clear_between(losing[0], models)
-        assert clear is not None
-        batches = _backwards(losing[0])
+        batches = losing.pattern.times("backward")
         message = (
-            f"On {affected} of {total} steps the gradients of {batches - 1} of {batches} backward passes were cleared "
+            f"On {losing.steps} of {losing.total} steps the gradients of {batches - 1} of {batches} backward passes were cleared "
             "before the optimiser used them."
         )
-        detail = {
-            "batches": batches,
-            "backward": _site(losing[0], "backward"),
-            "step": _site(losing[0], "step"),
-        }
-        yield self.symptom(message, clear, float(batches), 1.0, detail, first_step=first_step(losing))
+        sites = {what: call.site for what in ("backward", "step") if (call := losing.pattern.first(what))}
+        yield self.symptom(message, losing, float(batches), 1.0, {"batches": batches, **sites})
 
     HEALTHY = {
         "the usual loop": lambda: trained(),
@@ -205,17 +197,9 @@ def _clear_between(pattern: Pattern, models: set[str]) -> Call | None:
     return None
 
 
-def _backwards(pattern: Pattern) -> int:
-    return sum(call.times for call in pattern.calls if call.what == "backward")
-
-
 def _without_step(pattern: Pattern) -> bool:
     """Iterations that ended without an optimiser, in a closure, or skipped."""
     return any(call.what == "step" and (call.detail or not call.component) for call in pattern.calls)
-
-
-def _site(pattern: Pattern, what: str) -> object:
-    return next((call.site for call in pattern.calls if call.what == what), None)
 
 
 _SCALING = ("DivBackward0", "MulBackward0")
@@ -247,8 +231,7 @@ class AccumulationNotAveraged(Detector, code="D208"):
             if loss.backward is not None and _is_mean(trace, loss)
         }
         usual = [pattern for pattern in stepping(trace) if _added(pattern, means) >= self.least_batches]
-        steps = sum(pattern.steps for pattern in usual)
-        total = sum(pattern.steps for pattern in stepping(trace))
+        steps, total = steps_in(usual), steps_in(stepping(trace))
         if steps < self.least_steps or 2 * steps < total:
             return
         batches = _added(usual[0], means)
@@ -290,7 +273,7 @@ def _is_mean(trace: Trace, loss: LossFact) -> bool:
 
 def _added(pattern: Pattern, means: dict[Site | None, LossFact]) -> int:
     """How many batches the loop adds up from one line, uncleared."""
-    if any(call.what == "step" and (call.detail or not call.component) for call in pattern.calls):
+    if _without_step(pattern):
         return 0
     between = False
     seen = 0
@@ -301,8 +284,6 @@ def _added(pattern: Pattern, means: dict[Site | None, LossFact]) -> int:
             between = True
     if between or seen < 2:
         return 0
-    forwards = sum(
-        call.times for call in pattern.calls if call.what == "forward" and call.detail == "train, grad"
-    )
+    forwards = sum(call.times for call in pattern.calls if call.detail == "train, grad")
     counts = [c.times for c in pattern.calls if c.what == "backward" and c.site in means]
     return min(sum(counts), forwards)

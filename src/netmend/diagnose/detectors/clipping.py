@@ -9,9 +9,19 @@ import numpy as np
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.curves import trace_of
 from netmend.diagnose.examples.loops import trained
-from netmend.diagnose.measures.loop import calls, first_step, stepping, unfolded, usual_site
+from netmend.diagnose.measures.loop import (
+    calls,
+    first_step,
+    misplaced,
+    stepping,
+    steps_in,
+    unfolded,
+    usual_site,
+)
 from netmend.unit import calibrated, convention
 from netmend.vocabulary import Call, Pattern, Symptom, Table, Trace
+
+_CLIP = "clip_grad_norm_"
 
 
 def _clipped(norm: float, limit: float) -> Table:
@@ -45,7 +55,7 @@ class ClippingEatsGradient(Detector, code="D211"):
         )
         yield self.symptom(
             message,
-            ("clip_grad_norm_", usual_site(trace, "clip")),
+            (_CLIP, usual_site(trace, "clip")),
             observed=usual,
             limit=self.factor,
             detail={"limit": limit, "norm": usual * limit, "share": float((ratios > 1).mean())},
@@ -85,21 +95,11 @@ class ClippingMisplaced(Detector, code="D227"):
         if len(trace.optimizers) > 1:
             return  # what is clipped for one may be used by the other
         usual = [pattern for pattern in stepping(trace) if _backward_and_step(pattern)]
-        total = sum(pattern.steps for pattern in usual)
-        wrong = [pattern for pattern in usual if _useless(pattern) is not None]
-        affected = sum(pattern.steps for pattern in wrong)
-        if affected < self.least_steps or affected < self.share_limit * total:
+        wrong = misplaced(usual, _useless, self.least_steps, self.share_limit)
+        if wrong is None:
             return
-        call = _useless(wrong[0])
-        assert call is not None
-        message = f"On {affected} of {total} steps gradients were clipped before they were computed or after they were used."
-        yield self.symptom(
-            message,
-            ("clip_grad_norm_", call.site),
-            observed=affected / total,
-            limit=self.share_limit,
-            first_step=first_step(wrong),
-        )
+        message = f"On {wrong.steps} of {wrong.total} steps gradients were clipped before they were computed or after they were used."
+        yield self.symptom(message, wrong, wrong.share, self.share_limit, component=_CLIP)
 
     HEALTHY = {
         "between backward and step": lambda: trained(
@@ -151,17 +151,12 @@ class ClippedBeforeUnscaling(Detector, code="D212"):
         scales = [value for table in trace.tables_of("scale") for value in table.known("scale")[1]]
         if not scales or float(np.median(scales)) < self.least_scale:
             return
-        wrong = [pattern for pattern in stepping(trace) if _clipped_first(pattern) is not None]
-        steps = sum(pattern.steps for pattern in wrong)
-        if steps < self.least_steps:
+        wrong = misplaced(stepping(trace), _clipped_first, self.least_steps)
+        if wrong is None:
             return
-        call = _clipped_first(wrong[0])
-        assert call is not None
         scale = float(np.median(scales))
-        message = f"Gradients were clipped on {steps} steps while they were still multiplied by the loss scale of {scale:,.0f}."
-        yield self.symptom(
-            message, "clip_grad_norm_", scale, self.least_scale, first_step=first_step(wrong), site=call.site
-        )
+        message = f"Gradients were clipped on {wrong.steps} steps while they were still multiplied by the loss scale of {scale:,.0f}."
+        yield self.symptom(message, wrong, scale, self.least_scale, component=_CLIP)
 
     HEALTHY = {
         "unscaled first": lambda: trained(_SCALE, (_RIGHT, 20)),
@@ -206,18 +201,13 @@ class LossScaleFalls(Detector, code="D225"):
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
-        total = sum(pattern.steps for pattern in stepping(trace))
+        total = steps_in(stepping(trace))
         skipped = [(p, c) for p, c in calls(trace, "step") if c.detail == "skipped by GradScaler"]
-        count = sum(pattern.steps for pattern, _ in skipped)
+        count, since = steps_in(p for p, _ in skipped), first_step(p for p, _ in skipped)
         if count < self.least_skipped or count < self.share * total:
             return
-        yield self.symptom(
-            f"The scaler skipped {count} of {total} steps because gradients were not finite.",
-            (skipped[0][1].component, skipped[0][1].site),
-            observed=count / total,
-            limit=self.share,
-            first_step=min(p.spans[0][0] for p, _ in skipped if p.spans),
-        )
+        message = f"The scaler skipped {count} of {total} steps because gradients were not finite."
+        yield self.symptom(message, skipped[0][1], count / total, self.share, first_step=since)
 
     HEALTHY = {"some steps at the start": lambda: _skipped(200, 20)}
     FAULTY = {"most steps": lambda: _skipped(20, 180)}

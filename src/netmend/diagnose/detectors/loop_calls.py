@@ -9,7 +9,15 @@ from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.curves import trace_of
 from netmend.diagnose.examples.loops import Layer, optimizer, trained
 from netmend.diagnose.measures.ending import finished
-from netmend.diagnose.measures.loop import by_optimizer, calls, first_step, is_training, stepping, usual_site
+from netmend.diagnose.measures.loop import (
+    by_optimizer,
+    calls,
+    first_step,
+    is_training,
+    stepping,
+    steps_in,
+    usual_site,
+)
 from netmend.diagnose.measures.wiring import stepped_optimizers, used_gradients
 from netmend.unit import convention, exact
 from netmend.vocabulary import Call, OptimizerFact, Pattern, Site, Symptom, Trace
@@ -59,16 +67,16 @@ class GradientsNotCleared(Detector, code="D201"):
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         # Many batches before the first step of the optimiser (accumulation) look like steps that changed nothing.
         patterns = [pattern for pattern in stepping(trace) if not _changed_nothing(pattern)]
-        total = sum(pattern.steps for pattern in patterns)
+        total = steps_in(patterns)
         clearings = [call for pattern in patterns for call in pattern.calls if call.what == "zero_grad"]
         if clearings and all(call.detail == "found clear" for call in clearings):
             return  # the program clears them in its own way; that was seen where it was looked at closely
         uncleared = [pattern for pattern in patterns if _steps_on_old_gradients(pattern)]
-        affected = sum(pattern.steps for pattern in uncleared)
+        affected = steps_in(uncleared)
         if affected < self.least_steps or affected < self.share_limit * total:
             return
         call = next(call for call in uncleared[0].calls if _accumulates(call))
-        first = min(pattern.spans[0][0] for pattern in uncleared if pattern.spans)
+        first = first_step(uncleared)
         cleared = sum(pattern.steps for pattern in patterns if _clears(pattern))
         often = (
             "Gradients were never cleared"
@@ -221,7 +229,7 @@ class BackwardMissing(Detector, code="D204"):
         usual = [pattern for pattern in stepping(trace) if any(is_training(call) for call in pattern.calls)]
         for name, own in by_optimizer(usual).items():
             steps = [call for pattern in own for call in pattern.calls if call.what == "step"]
-            count = sum(pattern.steps for pattern in own)
+            count = steps_in(own)
             if count < self.least_steps or any(call.detail for call in steps):
                 continue  # a closure, an update by hand or a skipped step computes its gradients in another way
             within = own if len(trace.optimizers) > 1 else trace.patterns

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.loops import Layer, network, optimizer, trained
@@ -12,8 +13,10 @@ from netmend.diagnose.measures.loop import (
     first_step,
     is_training,
     kinds,
+    misplaced,
     mode_layers,
     stepping,
+    steps_in,
     switched_passes,
 )
 from netmend.diagnose.measures.wiring import loaded, wires
@@ -57,8 +60,8 @@ class EvaluationInTrainingMode(Detector, code="D205", needs_fixed_data=True):
                 switched = bool(found)
             if not found and not several:
                 found = _unused_passes(trace, model)
-            passes = sum(pattern.steps for pattern, _ in found)
-            steps = sum(pattern.steps for pattern in trace.patterns if _trains(pattern, model))
+            passes = steps_in(pattern for pattern, _ in found)
+            steps = steps_in(pattern for pattern in trace.patterns if _trains(pattern, model))
             if not layers or not passes or not steps or passes > self.most_steps * steps:
                 continue
             if self._on_purpose(trace):
@@ -218,10 +221,7 @@ def _all_tell_classes(trace: Trace) -> bool:
 
 
 def _trains(pattern: Pattern, model: str) -> bool:
-    return any(
-        call.what == "forward" and call.component == model and call.detail.endswith(", grad")
-        for call in pattern.calls
-    )
+    return any(is_training(call) and call.component == model for call in pattern.calls)
 
 
 _RIGHT = "zero_grad forward:model=train,grad loss backward step:optimizer"
@@ -242,36 +242,26 @@ class TrainingInEvaluationMode(Detector, code="D206", needs_fixed_data=True):
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
-        usual = stepping(trace)
-        total = sum(pattern.steps for pattern in usual)
         learning = {wire.model for wire in wires(trace) if wire.held and wire.fact.trainable}
         for model in sorted(learning):
-            wrong = [pattern for pattern in usual if _training_modes(pattern, model) == {"eval"}]
-            affected = sum(pattern.steps for pattern in wrong)
-            if affected < self.least_steps or affected < self.share_limit * total:
-                continue
+            in_eval = partial(_in_eval, model=model)
+            wrong = misplaced(stepping(trace), in_eval, self.least_steps, self.share_limit)
             layers = mode_layers(trace, model)
-            if not layers or _mixed(trace, model):
+            if wrong is None or not layers or _mixed(trace, model):
                 continue
-            forward = next(c for c in wrong[0].calls if is_training(c) and c.component == model)
-            switched = [(p, c) for p, c in calls(trace, "eval") if c.component in (model, "")]
             message = (
-                f"`{model}` was in evaluation mode on {affected} of {total} training steps: its "
+                f"`{model}` was in evaluation mode on {wrong.steps} of {wrong.total} training steps: its "
                 f"{kinds(trace, layers)} layers ({len(layers)}) did not behave as in training."
             )
-            yield self.symptom(
-                message,
-                (model, forward.site),
-                observed=affected / total,
-                limit=self.share_limit,
-                detail={
-                    "layers": layers,
-                    "restored": affected < total,
-                    "loaded": loaded(trace, model),
-                    "switched": next((call.site for _, call in switched), None),
-                },
-                first_step=first_step(wrong),
-            )
+            detail = {
+                "layers": layers,
+                "restored": wrong.steps < wrong.total,
+                "loaded": loaded(trace, model),
+                "switched": next(
+                    (c.site for _, c in calls(trace, "eval") if c.component in (model, "")), None
+                ),
+            }
+            yield self.symptom(message, wrong, wrong.share, self.share_limit, detail, component=model)
 
     HEALTHY = {
         "trained in training mode": lambda: trained(*_BATCH_NORM, (_RIGHT, 40)),
@@ -293,15 +283,11 @@ class TrainingInEvaluationMode(Detector, code="D206", needs_fixed_data=True):
     }
 
 
-def _training_modes(pattern: Pattern, model: str) -> set[str]:
-    """The modes in which the model's training passes ran, up to the backward pass."""
-    if not any(call.what == "backward" for call in pattern.calls):
-        return set()
-    return {
-        call.detail.partition(",")[0]
-        for call in pattern.calls
-        if call.what == "forward" and call.component == model and call.detail.endswith(", grad")
-    }
+def _in_eval(pattern: Pattern, model: str) -> Call | None:
+    """The model's first training pass, where all of them ran in evaluation mode and were passed back."""
+    passes = [call for call in pattern.calls if is_training(call) and call.component == model]
+    resting = all(call.detail.startswith("eval,") for call in passes)
+    return passes[0] if passes and resting and pattern.times("backward") else None
 
 
 def _mixed(trace: Trace, model: str) -> bool:

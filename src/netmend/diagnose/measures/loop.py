@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from netmend.library.layers import BATCH_NORMS, RECURRENT
@@ -30,7 +31,7 @@ def main_pattern(trace: Trace) -> Pattern | None:
 def batches_per_step(trace: Trace) -> float:
     """Batches that an update is made of, on average: gradients may be added up before a step."""
     patterns = stepping(trace)
-    steps = sum(pattern.steps for pattern in patterns)
+    steps = steps_in(patterns)
     return sum(pattern.steps * _batches(pattern) for pattern in patterns) / steps if steps else 1.0
 
 
@@ -100,6 +101,37 @@ def unfolded(pattern: Pattern, most: int = 3) -> tuple[Call, ...]:
 def is_training(call: Call) -> bool:
     """A forward pass that records gradients."""
     return call.what == "forward" and call.detail.endswith(", grad")
+
+
+def steps_in(patterns: Iterable[Pattern]) -> int:
+    return sum(pattern.steps for pattern in patterns)
+
+
+@dataclass(frozen=True)
+class Misplaced:
+    """A call out of place: the first one, the pattern it stands in, on how many of the steps, from which on."""
+
+    call: Call
+    pattern: Pattern
+    steps: int
+    total: int
+    since: int | None
+
+    @property
+    def share(self) -> float:
+        return self.steps / self.total
+
+
+def misplaced(
+    patterns: Sequence[Pattern], find: Callable[[Pattern], Call | None], least: float, share: float = 0.0
+) -> Misplaced | None:
+    """What `find` finds out of place in the patterns; None where it does on fewer steps than the least, or on too small a share."""
+    found = [(pattern, call) for pattern in patterns if (call := find(pattern)) is not None]
+    wrong = [pattern for pattern, _ in found]
+    steps, total = steps_in(wrong), steps_in(patterns)
+    if not found or steps < max(least, share * total):
+        return None
+    return Misplaced(found[0][1], found[0][0], steps, total, first_step(wrong))
 
 
 def first_step(patterns: Iterable[Pattern]) -> int | None:

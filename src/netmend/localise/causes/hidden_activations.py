@@ -13,6 +13,7 @@ from netmend.diagnose.measures.heads import minimised
 from netmend.library.losses import LIKELIHOODS
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, Cause, fault, for_symptom
+from netmend.localise.effects import codes
 from netmend.localise.lines.head_lines import hidden_exponentials
 from netmend.localise.outcome import harm, level, relief, rivals
 from netmend.program.direct_connection import fed_by, handed_on
@@ -135,9 +136,7 @@ def _where_it_belongs(case: Case, first: Link, second: Link) -> Site | None:
 
 
 _DEEP = "Linear(10,32) Sigmoid " + "Linear(32,32) Sigmoid " * 5 + "Linear(32,4)"
-_EXPLAINS = (
-    "D102", "D104", "D130", "D105", "D106", "D109", "D114", "D119", "D126", "D128", "D501", "D504", "D505", "D508", "D511", "D606",
-)  # fmt: skip
+_EXPLAINS = codes("D102 D104 D130 D105 D106 D109 D114 D119 D126 D128 D501 D504 D505 D508 D511 D606")
 _GROWN = ("D101", "D103", "D107", "D110", "D115", "D412", "D502")  # numbers that no longer fit together
 _FELT = ("D104", "D109", "D511", "D606")  # behind it: units died, or the answer is the same for all
 _SLOW = ("D505", "D508")

@@ -13,7 +13,7 @@ from netmend.diagnose.measures.chain import mostly
 from netmend.library.activations import SQUASHING
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, fault, for_symptom
-from netmend.localise.effects import ANY, outcome
+from netmend.localise.effects import ANY, codes, outcome
 from netmend.localise.lines.initialisers import (
     CONSTANT,
     RANDOM,
@@ -27,10 +27,9 @@ from netmend.localise.outcome import harm, relief
 from netmend.unit import Run, convention
 from netmend.vocabulary import Evidence, Fault, ModuleFact, ParameterFact, Statistics, Symptom, Trace
 
-_WEIGHTS_EXPLAIN = (
-    "D101", "D102", "D103", "D104", "D130", "D105", "D106", "D107", "D109", "D112", "D114", "D115",
-    "D412", "D501", "D502", "D503", "D504", "D505", "D508", "D511", "D602", "D606",
-)  # fmt: skip
+_WEIGHTS_EXPLAIN = codes(
+    "D101 D102 D103 D104 D130 D105 D106 D107 D109 D112 D114 D115 D412 D501 D502 D503 D504 D505 D508 D511 D602 D606"
+)
 
 
 class WeightsStartBadly(Cause, code="ARC-INIT-WEIGHT"):
@@ -136,22 +135,7 @@ def _deviation(case: Case, layer: str) -> float | None:
     return found[0] if found else None
 
 
-_BIASES_EXPLAIN = (
-    "D104",
-    "D130",
-    "D105",
-    "D109",
-    "D113",
-    "D215",
-    "D412",
-    "D501",
-    "D502",
-    "D504",
-    "D505",
-    "D508",
-    "D511",
-    "D602",
-)
+_BIASES_EXPLAIN = codes("D104 D130 D105 D109 D113 D215 D412 D501 D502 D504 D505 D508 D511 D602")
 _NOTHING = 1e-6  # spread of the answers over the samples: what rounding leaves of none
 _LOW = {"initial": Statistics(-5.0, 0.0, 5.0, -5.0, -5.0, 0.0, 0)}
 

@@ -22,6 +22,7 @@ from netmend.localise.cause import (
     fault,
     for_symptom,
 )
+from netmend.localise.effects import codes
 from netmend.localise.lines.data_lines import input_origin, target_origin
 from netmend.localise.outcome import hardly_trained
 from netmend.program.text.queries import last_name, site_of
@@ -29,21 +30,7 @@ from netmend.unit import convention
 from netmend.vocabulary import Evidence, Fault, Site, Symptom, Trace
 
 # A run that was lost: nothing that is seen afterwards says anything about another fault.
-_SPOILED = (
-    "D101",
-    "D107",
-    "D110",
-    "D122",
-    "D403",
-    "D410",
-    "D501",
-    "D502",
-    "D504",
-    "D505",
-    "D508",
-    "D511",
-    "D701",
-)
+_SPOILED = codes("D101 D107 D110 D122 D403 D410 D501 D502 D504 D505 D508 D511 D701")
 
 
 class InvalidValuesInData(Cause, code="PRE-MISS-CLEAN"):
@@ -151,23 +138,7 @@ def _seen_late() -> Trace:
 
 
 # What unscaled inputs do to a network: any of these beside them turns a curiosity into a fault.
-_HARM = (
-    "D130",
-    "D501",
-    "D502",
-    "D503",
-    "D101",
-    "D103",
-    "D104",
-    "D105",
-    "D109",
-    "D110",
-    "D115",
-    "D412",
-    "D504",
-    "D508",
-    "D511",
-)
+_HARM = codes("D130 D501 D502 D503 D101 D103 D104 D105 D109 D110 D115 D412 D504 D508 D511")
 
 
 # What steps that are too few or too small look like as well: then it says nothing about the inputs.

@@ -15,6 +15,7 @@ from netmend.diagnose.measures.motion import WHOLE_SEARCHES, Motion, motions
 from netmend.diagnose.measures.objective import objective, start
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, Cause, fault, for_symptom
+from netmend.localise.effects import codes
 from netmend.localise.lines.rates import (
     at_most,
     beside_fact,
@@ -29,23 +30,7 @@ from netmend.unit import calibrated, convention
 from netmend.vocabulary import Evidence, Fault, OptimizerFact
 
 _OUTCOMES = {"D501": FAIR, "D502": FAIR, "D503": FAIR, "D109": WEAK, "D504": WEAK, "D115": WEAK}
-_EXPLAINS = (
-    "D101",
-    "D103",
-    "D104",
-    "D105",
-    "D107",
-    "D109",
-    "D110",
-    "D115",
-    "D130",
-    "D501",
-    "D502",
-    "D503",
-    "D504",
-    "D510",
-    "D511",
-)
+_EXPLAINS = codes("D101 D103 D104 D105 D107 D109 D110 D115 D130 D501 D502 D503 D504 D510 D511")
 _RIVALS = {
     "D120": "A layer of one or two units dies easily.",
     "D111": "The weights start symmetric.",

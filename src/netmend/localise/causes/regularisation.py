@@ -13,6 +13,7 @@ from netmend.diagnose.measures.loop import is_training, main_pattern
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, Cause, fault, for_symptom
+from netmend.localise.effects import codes
 from netmend.localise.lines.data_lines import input_origin
 from netmend.localise.lines.objective_terms import factor_line, penalty_line
 from netmend.localise.lines.rates import Setting, rounded, setting
@@ -31,22 +32,7 @@ from netmend.vocabulary import (
     Trace,
 )
 
-_EXPLAINS = (
-    "D101",
-    "D102",
-    "D104",
-    "D130",
-    "D106",
-    "D108",
-    "D109",
-    "D114",
-    "D117",
-    "D501",
-    "D504",
-    "D505",
-    "D508",
-    "D511",
-)
+_EXPLAINS = codes("D101 D102 D104 D130 D106 D108 D109 D114 D117 D501 D504 D505 D508 D511")
 
 
 class RegularisationTooStrong(Cause, code="LOS-REG-EXTRA"):

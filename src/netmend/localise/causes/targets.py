@@ -16,7 +16,7 @@ from netmend.diagnose.measures.objective import constant_of
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Cause, fault, for_symptom
-from netmend.localise.effects import STUCK
+from netmend.localise.effects import STUCK, codes
 from netmend.localise.lines.data_lines import (
     label_line,
     labels_moved,
@@ -149,22 +149,7 @@ def _read(case: Case, site: Site) -> Evidence:
 
 
 # Signal or gradient is lost on the way, numbers are invalid, or output and loss do not fit: then no class can be learned.
-_BROKEN = (
-    "D104",
-    "D130",
-    "D109",
-    "D110",
-    "D111",
-    "D112",
-    "D117",
-    "D119",
-    "D128",
-    "D403",
-    "D404",
-    "D411",
-    "D502",
-    "D602",
-)
+_BROKEN = codes("D104 D130 D109 D110 D111 D112 D117 D119 D128 D403 D404 D411 D502 D602")
 
 
 class ClassesUnbalanced(Cause, code="DAT-IMBALANCE"):
@@ -301,19 +286,7 @@ class TargetsNotScaled(Cause, code="PRE-MISS-SCALE"):
                 remedy="Standardise the targets, `y = (y - y.mean()) / y.std()` with training statistics, and undo it on the predictions.",
                 refutation="Standardising the targets does not lower the relative loss.",
                 related=(symptom.site,),
-                explains=(
-                    "D501",
-                    "D502",
-                    "D503",
-                    "D508",
-                    "D505",
-                    "D412",
-                    "D103",
-                    "D102",
-                    "D115",
-                    "D504",
-                    "D101",
-                ),
+                explains=codes("D501 D502 D503 D508 D505 D412 D103 D102 D115 D504 D101"),
             )
 
     def _learned(self, case: Case, loss: str) -> bool:
