@@ -24,6 +24,8 @@ def program(
     data: str = "",
     layers: str = "",  # of a class `Net`: what follows `super().__init__()` …
     forward: str = "",  # … and what its forward does
+    takes: str = "",  # parameters of the class …
+    given: str = "x",  # … and of its forward
     model: str = "nn.Linear(2, 1)",
     criterion: str = "",
     helpers: str = "",  # between the model and the optimiser
@@ -43,8 +45,8 @@ def program(
 ) -> str:
     """Data, model, loss, optimiser, loop: with the usual text in every place for which nothing is given."""
     if layers:
-        data = _lines(data, _network(layers, forward))
-        model = "Net()"
+        data = _lines(data, _network(layers, forward, takes, given))
+        model = model if model.startswith("Net(") else "Net()"
     if step is None:
         step = _step(outputs, loss, after_loss, backward, after_backward, after_step)
     return script(
@@ -75,9 +77,10 @@ def script(text: str, imports: str = "") -> str:
     return _lines("\n".join(head), loader, imports, text) + "\n"
 
 
-def _network(layers: str, forward: str) -> str:
-    made = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-    called = "    def forward(self, x):\n"
+def _network(layers: str, forward: str, takes: str, given: str) -> str:
+    parameters = f"self, {takes}" if takes else "self"
+    made = f"class Net(nn.Module):\n    def __init__({parameters}):\n        super().__init__()\n"
+    called = f"    def forward(self, {given}):\n"
     return made + indent(_clean(layers), " " * 8) + "\n" + called + indent(_clean(forward), " " * 8)
 
 

@@ -296,16 +296,12 @@ class MaskPadding(Repair, code="R210", cures=("INP-MASK-MISSING",), effort=BY_FA
             loss="criterion(model(x).view(-1, 3), y.view(-1))",
         ),
         "a mean over the words": _padding_example(
-            data="""
-                class Net(nn.Module):
-                    def __init__(self):
-                        super().__init__()
-                        self.emb, self.fc = nn.Embedding(9, 4), nn.Linear(4, 2)
-                    def forward(self, ids):
-                        words = self.emb(ids)
-                        pooled = ⟨words.mean(dim=1) → (words * (ids != 0).unsqueeze(-1)).sum(dim=1) / (ids != 0).sum(dim=1, keepdim=True).clamp(min=1)⟩
-                        return self.fc(pooled)""",
-            model="Net()",
+            layers="self.emb, self.fc = nn.Embedding(9, 4), nn.Linear(4, 2)",
+            forward="""
+                words = self.emb(ids)
+                pooled = ⟨words.mean(dim=1) → (words * (ids != 0).unsqueeze(-1)).sum(dim=1) / (ids != 0).sum(dim=1, keepdim=True).clamp(min=1)⟩
+                return self.fc(pooled)""",
+            given="ids",
             criterion="nn.CrossEntropyLoss()",
             outputs="ids = torch.randint(1, 9, (8, 6)) * (torch.arange(6) < torch.randint(1, 4, (8, 1)))",
             loss="criterion(model(ids), torch.randint(0, 2, (8,)))",

@@ -105,33 +105,28 @@ class NormaliseInputs(
         "a class whose layers come of a comprehension: its names mean nothing outside": _example(
             data="""
                 ⟨x_train, y_train = table(24)⟩
-                x_test, y_test = table(8)
-                class Net(nn.Module):
-                    def __init__(self, n_in=3, sizes=(3, 8, 2)):
-                        super().__init__()
-                        + self.input_norm = nn.BatchNorm1d(3)
-                        self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in zip(sizes, sizes[1:]))
-                    def forward(self, x):
-                        + x = self.input_norm(x)
-                        for layer in self.layers:
-                            x = layer(x)
-                        return x""",
-            model="Net()",
+                x_test, y_test = table(8)""",
+            layers="""
+                + self.input_norm = nn.BatchNorm1d(3)
+                self.layers = nn.ModuleList(nn.Linear(a, b) for a, b in zip(sizes, sizes[1:]))""",
+            forward="""
+                + x = self.input_norm(x)
+                for layer in self.layers:
+                    x = layer(x)
+                return x""",
+            takes="n_in=3, sizes=(3, 8, 2)",
             nth=1,
         ),
         "a second input, where its layers begin": _example(
             data="""
                 x_train, y_train = table(24)
-                x_test, y_test = table(8)
-                class Net(nn.Module):
-                    def __init__(self):
-                        super().__init__()
-                        self.a = nn.Linear(3, 4)
-                        self.b = nn.Sequential(⟨nn. → nn.BatchNorm1d(3), nn.⟩Linear(3, 4), nn.ReLU())
-                        self.head = nn.Linear(8, 2)
-                    def forward(self, x, table):
-                        return self.head(torch.cat([self.a(x), self.b(table)], dim=1))""",
-            model="Net()",
+                x_test, y_test = table(8)""",
+            layers="""
+                self.a = nn.Linear(3, 4)
+                self.b = nn.Sequential(⟨nn. → nn.BatchNorm1d(3), nn.⟩Linear(3, 4), nn.ReLU())
+                self.head = nn.Linear(8, 2)""",
+            forward="return self.head(torch.cat([self.a(x), self.b(table)], dim=1))",
+            given="x, table",
             backward="nn.functional.cross_entropy(model(x_train[rows], x_train[rows]), y_train[rows])",
             end="""
                 model.eval()
@@ -142,18 +137,16 @@ class NormaliseInputs(
         "a class that is given its width": _example(
             data="""
                 ⟨x_train, y_train = table(24)⟩
-                x_test, y_test = table(8)
-                class Net(nn.Module):
-                    def __init__(self, n_in=3, sizes=(3, 8, 2)):
-                        super().__init__()
-                        + self.input_norm = nn.BatchNorm1d(n_in)
-                        self.layers = nn.ModuleList([nn.Linear(n_in, 8), nn.Linear(8, 2)])
-                    def forward(self, x):
-                        + x = self.input_norm(x)
-                        for layer in self.layers:
-                            x = layer(x)
-                        return x""",
-            model="Net()",
+                x_test, y_test = table(8)""",
+            layers="""
+                + self.input_norm = nn.BatchNorm1d(n_in)
+                self.layers = nn.ModuleList([nn.Linear(n_in, 8), nn.Linear(8, 2)])""",
+            forward="""
+                + x = self.input_norm(x)
+                for layer in self.layers:
+                    x = layer(x)
+                return x""",
+            takes="n_in=3, sizes=(3, 8, 2)",
             nth=1,
         ),
         "pixels, where a sample is made": _example(

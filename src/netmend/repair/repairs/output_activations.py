@@ -160,16 +160,14 @@ class DropOutputActivation(
             mark="loss = criterion",
         ),
         "one function for each layer: the list keeps its length": example(
-            data="""
-                class Net(nn.Module):
-                    def __init__(self, functions):
-                        super().__init__()
-                        self.layers = nn.ModuleList([nn.Linear(2, 4), nn.Linear(4, 3)])
-                        self.functions = functions
-                    def forward(self, x):
-                        for layer, function in zip(self.layers, self.functions):
-                            x = function(layer(x))
-                        return x""",
+            layers="""
+                self.layers = nn.ModuleList([nn.Linear(2, 4), nn.Linear(4, 3)])
+                self.functions = functions""",
+            forward="""
+                for layer, function in zip(self.layers, self.functions):
+                    x = function(layer(x))
+                return x""",
+            takes="functions",
             model="Net([nn.ReLU(), nn.⟨Softmax(dim=1) → Identity()⟩])",
             criterion="nn.CrossEntropyLoss()",
             loss="criterion(model(torch.randn(8, 2)), torch.zeros(8, dtype=torch.long))",

@@ -241,14 +241,9 @@ class OutputWidth(Repair, code="R209", cures=("LYR-OUT-SHAPE", "LOS-SELECT"), ef
 
     EXAMPLES = {
         "a class without output; the width is a default": _output_example(
-            data="""
-                class Net(nn.Module):
-                    def __init__(self, width=⟨3 → 4⟩):
-                        super().__init__()
-                        self.fc = nn.Linear(2, width)
-                    def forward(self, x):
-                        return self.fc(x)""",
-            model="Net()",
+            layers="self.fc = nn.Linear(2, width)",
+            forward="return self.fc(x)",
+            takes="width=⟨3 → 4⟩",
             loss="criterion(model(torch.randn(4, 2)), torch.tensor([0, 1, 2, 3]))",
             raises=True,
         ),
