@@ -9,7 +9,6 @@ from netmend.changes.case import Case
 from netmend.changes.data.data_origins import Flow, Step
 from netmend.program.source.bindings import is_generator
 from netmend.program.text.file import File
-from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import holds, inside, last_name
 
 _SCALERS = ("fit_transform", "transform")
@@ -32,7 +31,7 @@ class Preparation:
         """The same for other data; a scaler is not fitted again."""
         file, value = self.file, self.value
         whole, inner = file.source(value), file.source(self.data)
-        start = _offset(file, self.data) - _offset(file, value)
+        start = file.span(self.data)[0] - file.span(value)[0]
         text = whole[:start] + data + whole[start + len(inner) :]
         return text.replace(".fit_transform(", ".transform(", 1)
 
@@ -94,8 +93,3 @@ def _data_in(case: Case, node: ast.expr) -> ast.expr | None:
             return None
         return given if isinstance(given, ast.Name | ast.Subscript | ast.Attribute) else None
     return None
-
-
-def _offset(file: File, node: ast.expr) -> int:
-    place = file.place(node)
-    return lines_of(file.text).offset(place.line, place.column) or 0

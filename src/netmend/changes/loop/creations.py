@@ -14,7 +14,6 @@ from netmend.program.source.writing import (
     insert_after,
 )
 from netmend.program.text.file import File
-from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function, last_name, own_nodes
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import FileEdits
@@ -118,12 +117,8 @@ def _is_conditional(file: File, call: ast.Call) -> bool:
 
 
 def with_parameters(file: File, function: Function, text: str) -> FileEdits:
-    lines = lines_of(file.text)
     if function.args.args:
-        place = file.place(function.args.args[-1])
-        end = lines.offset(place.end_line, place.end_column)
-        return () if end is None else file.edits(lines.edit(end, end, f", {text}"))
-    place = file.place(function)
-    start = lines.offset(place.line, place.column) or 0
-    end = file.text.find("()", start)
-    return () if end < 0 else file.edits(lines.edit(end + 1, end + 1, text))
+        end = file.span(function.args.args[-1])[1]
+        return file.edit(end, end, f", {text}")
+    end = file.text.find("()", file.span(function)[0])
+    return () if end < 0 else file.edit(end + 1, end + 1, text)

@@ -11,7 +11,6 @@ from netmend.program.source.moving import taken_out
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import delete_argument, replace, unwrap_call
 from netmend.program.text.file import File
-from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function, inside, last_name
 from netmend.vocabulary.change import FileEdits
 
@@ -140,14 +139,10 @@ def with_conversions(file: File, node: ast.expr) -> ast.expr:
 
 def dedented(file: File, block: ast.With) -> FileEdits:
     """The body of a block in its place."""
-    lines = lines_of(file.text)
-    first, last = block.body[0], block.end_lineno or block.lineno
-    start = file.place(block)
-    inner = file.place(first)
+    lines, first, last = file.lines, block.body[0], block.end_lineno or block.lineno
     if first.lineno == block.lineno:  # with torch.no_grad(): h = f(x)
-        begin = lines.offset(start.line, start.column) or 0
-        return file.edits(lines.edit(begin, lines.offset(inner.line, inner.column) or begin, ""))
-    extra = inner.column - start.column
+        return file.edit(file.span(block)[0], file.span(first)[0], "")
+    extra = file.place(first).column - file.place(block).column
     header = lines.edit(lines.start(block.lineno), lines.start(_header_end(block) + 1), "")
     edits = [header]
     for number in range(_header_end(block) + 1, last + 1):

@@ -6,9 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from netmend.program.source.naming import qualified, spelled
-from netmend.program.source.writing import add_argument, replace, unwrap_call
+from netmend.program.source.writing import add_argument, insert_text, rename, replace, unwrap_call
 from netmend.program.text.file import File
-from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function, inside, last_name
 from netmend.vocabulary.change import FileEdit, FileEdits
 
@@ -122,7 +121,7 @@ def _translated(file: File, call: ast.Call) -> FileEdits | None:
         limit = call.args[1] if len(call.args) == 2 else None
         if name in ("maximum", "minimum") and isinstance(limit, ast.Constant):
             bound = "min=" if name == "maximum" else "max="
-            return (*edits, *_called(file, call, "clamp"), *_insert(file, limit, bound))
+            return (*edits, *_called(file, call, "clamp"), *insert_text(file, limit, bound))
         if name not in _SAME and name not in _OTHER:
             return None
         edits.extend(_called(file, call, _OTHER.get(name, name)))
@@ -131,7 +130,7 @@ def _translated(file: File, call: ast.Call) -> FileEdits | None:
     elif name == "astype":
         return tuple(_cut_off(file, call))
     elif name in _METHODS and (name == "copy" or call.args or call.keywords):
-        edits.extend(_rename(file, call.func, _METHODS[name]))
+        edits.extend(rename(file, call.func, _METHODS[name]))
     if name in _BIASED and not any(keyword.arg == "ddof" for keyword in call.keywords):
         edits.extend(add_argument(file, call, "unbiased=False"))
     return tuple(edits)
@@ -143,33 +142,18 @@ def _called(file: File, call: ast.Call, name: str) -> FileEdits:
 
 
 def _keywords(file: File, call: ast.Call) -> Iterator[FileEdit]:
-    lines = lines_of(file.text)
     for keyword in call.keywords:
         new = {"axis": "dim", "keepdims": "keepdim"}.get(keyword.arg or "")
         if new is not None and keyword.arg is not None:
-            place = file.place(keyword)
-            start = lines.offset(place.line, place.column) or 0
-            yield from file.edits(lines.edit(start, start + len(keyword.arg), new))
-
-
-def _rename(file: File, attribute: ast.Attribute, name: str) -> FileEdits:
-    place, lines = file.place(attribute), lines_of(file.text)
-    end = lines.offset(place.end_line, place.end_column) or 0
-    return file.edits(lines.edit(end - len(attribute.attr), end, name))
+            start, _ = file.span(keyword)
+            yield from file.edit(start, start + len(keyword.arg), new)
 
 
 def _cut_off(file: File, call: ast.Call) -> FileEdits:
     """`values.astype(np.float32)` → `values`, whatever else changes inside."""
     if not isinstance(call.func, ast.Attribute):
         return ()
-    whole, inner, lines = file.place(call), file.place(call.func.value), lines_of(file.text)
-    start = lines.offset(inner.end_line, inner.end_column) or 0
+    start = file.span(call.func.value)[1]
     if file.text[start : start + 1] == ")":
         start += 1
-    return file.edits(lines.edit(start, lines.offset(whole.end_line, whole.end_column) or start, ""))
-
-
-def _insert(file: File, node: ast.expr, text: str) -> FileEdits:
-    place, lines = file.place(node), lines_of(file.text)
-    start = lines.offset(place.line, place.column) or 0
-    return file.edits(lines.edit(start, start, text))
+    return file.edit(start, file.span(call)[1], "")

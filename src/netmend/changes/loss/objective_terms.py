@@ -12,7 +12,6 @@ from netmend.program.source.dataflow import bound
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File
-from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function, inside, last_name
 from netmend.program.text.sources import Code
 from netmend.vocabulary.change import FileEdits
@@ -225,11 +224,10 @@ def _sign_turned(file: File, node: ast.UnaryOp | ast.BinOp) -> FileEdits:
         bare = isinstance(node.operand, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
         text = file.source(node.operand)
         return replace(file, node, text if bare else f"({text})")
-    left, right, lines = file.place(node.left), file.place(node.right), lines_of(file.text)
-    start = lines.offset(left.end_line, left.end_column) or 0
-    between = file.text[start : lines.offset(right.line, right.column) or start]
+    start = file.span(node.left)[1]
+    between = file.text[start : file.span(node.right)[0]]
     old = "+" if isinstance(node.op, ast.Add) else "-"
     at = between.find(old)
     if at < 0 or "#" in between:
         return ()
-    return file.edits(lines.edit(start + at, start + at + 1, "-" if old == "+" else "+"))
+    return file.edit(start + at, start + at + 1, "-" if old == "+" else "+")

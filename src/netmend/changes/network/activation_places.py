@@ -20,7 +20,6 @@ from netmend.diagnose.measures.chain import Link, chain, last_weighted
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
-from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import inside, last_name
 from netmend.program.text.sources import Code
 from netmend.vocabulary import LossFact, ModuleFact
@@ -159,29 +158,18 @@ def _first_only(file: File, call: ast.Call) -> FileEdits | None:
         return None
     if len(call.args) == 1 and not call.keywords:
         return ()
-    place, whole, lines = file.place(call.args[0]), file.place(call), lines_of(file.text)
-    start = lines.offset(place.end_line, place.end_column)
-    end = lines.offset(whole.end_line, whole.end_column)
-    if start is None or end is None:
-        return None
-    start = file.text.index(",", start)  # brackets of the argument itself may follow it
-    return file.edits(lines.edit(start, end - 1, ""))
+    start = file.text.index(",", file.span(call.args[0])[1])  # brackets of the argument itself may follow it
+    return file.edit(start, file.span(call)[1] - 1, "")
 
 
 def _behind(file: File, call: ast.Call, value: ast.expr, text: str) -> FileEdits:
     """Another method in the place of the last one; what it is called on is not touched, as it may change as well."""
-    place, whole, lines = file.place(value), file.place(call), lines_of(file.text)
-    start, end = (
-        lines.offset(place.end_line, place.end_column),
-        lines.offset(whole.end_line, whole.end_column),
-    )
-    if start is None or end is None:
-        return ()
+    start, end = file.span(value)[1], file.span(call)[1]
     dot = file.text.rindex(".", start, end)  # brackets around the value may come before it
     inside = file.text[dot:end]
     if "\n" in inside or inside.count("(") != 1:
         dot = file.text.index(".", start)
-    return file.edits(lines.edit(dot, end, text))
+    return file.edit(dot, end, text)
 
 
 def _named_class(file: File, node: ast.expr, wanted: str) -> FileEdits:

@@ -9,8 +9,8 @@ from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import names_in
 from netmend.library import layers as library_layers
 from netmend.library.operations import RESHAPES
+from netmend.program.source.writing import delete_lines
 from netmend.program.text.file import File
-from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function, inside, last_name
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits
@@ -37,17 +37,17 @@ def is_property(function: Function | None) -> bool:
 
 def function_gone(file: File, function: Function) -> FileEdits:
     """Without a function, its decorators and the empty lines behind it."""
-    lines = lines_of(file.text)
+    lines = file.lines
     first = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
     last, count = function.end_lineno or function.lineno, file.text.count("\n") + 1
     while last < count and not lines.content(last + 1).strip():
         last += 1
-    return file.edits(lines.edit(lines.start(first), lines.start(last + 1), ""))
+    return delete_lines(file, first, last)
 
 
 def with_numbers(case: Case, file: File, function: Function, call: ast.Call, local: set[str]) -> str:
     """The call with what the method around it was given and with the widths that were seen, as `__init__` knows none of its names."""
-    text, begin = file.source(call), _offset(file, call)
+    text, begin = file.source(call), file.span(call)[0]
     given, caller = _given(file, function)
     found: list[tuple[int, int, str]] = []
     for node in inside(call, ast.Call):
@@ -69,8 +69,8 @@ def with_numbers(case: Case, file: File, function: Function, call: ast.Call, loc
                 new = ""
             if not new:
                 return ""
-            start = _offset(file, value) - begin
-            found.append((start, start + len(file.source(value)), new))
+            start, end = file.span(value)
+            found.append((start - begin, end - begin, new))
     for start, end, new in sorted(found, reverse=True):
         text = text[:start] + new + text[end:]
     return text
@@ -97,11 +97,6 @@ def _given(file: File, function: Function) -> tuple[dict[str, str], tuple[Functi
         or (isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name))
     }
     return plain, (around, calls[0])
-
-
-def _offset(file: File, node: ast.expr) -> int:
-    place = file.place(node)
-    return lines_of(file.text).offset(place.line, place.column) or 0
 
 
 def spans_line(node: ast.stmt | None, line: int) -> bool:

@@ -9,7 +9,6 @@ from netmend.program.source.dataflow import Use, uses
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
-from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import last_name
 from netmend.program.text.sources import Code
 from netmend.vocabulary.change import FileEdit, FileEdits
@@ -76,12 +75,11 @@ def in_f_string(file: File, node: ast.expr, change: tuple[str, str]) -> FileEdit
     wanted = ast.unparse(node)
     if around is None or wanted.count(change[0]) != 1:
         return ()
-    place, lines = file.place(around), lines_of(file.text)
-    start, source = lines.offset(place.line, place.column), file.source(around)
-    if start is None or source.count(wanted) != 1:
+    source = file.source(around)
+    if source.count(wanted) != 1:
         return ()
-    start += source.index(wanted) + wanted.index(change[0])
-    return file.edits(lines.edit(start, start + len(change[0]), change[1]))
+    start = file.span(around)[0] + source.index(wanted) + wanted.index(change[0])
+    return file.edit(start, start + len(change[0]), change[1])
 
 
 def probabilities(file: File, value: ast.expr, function: str) -> FileEdits:

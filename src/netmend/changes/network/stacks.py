@@ -5,9 +5,14 @@ from __future__ import annotations
 import ast
 
 from netmend.program.source.naming import imports, spelled
-from netmend.program.source.writing import insert_after, insert_argument_after, insert_before, wrap
+from netmend.program.source.writing import (
+    insert_after,
+    insert_argument_after,
+    insert_before,
+    insert_text,
+    wrap,
+)
 from netmend.program.text.file import File
-from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import inside, last_name
 from netmend.vocabulary.change import FileEdits
 
@@ -38,10 +43,8 @@ def put_before(file: File, call: ast.Call, text: str) -> FileEdits:
         isinstance(parent, ast.Call) and call in parent.args and last_name(parent.func) == "Sequential"
     )
     if is_argument or isinstance(parent, ast.List):
-        place, lines = file.place(call), lines_of(file.text)
-        start = lines.offset(place.line, place.column)
-        between = "\n" + " " * place.column if is_alone_on_line(file, call) else " "
-        return () if start is None else file.edits(lines.edit(start, start, f"{text},{between}"))
+        between = "\n" + " " * file.place(call).column if is_alone_on_line(file, call) else " "
+        return insert_text(file, call, f"{text},{between}")
     statement = file.statement(call)
     if (
         isinstance(parent, ast.Call)
@@ -152,4 +155,4 @@ def init_of(owner: ast.ClassDef) -> ast.FunctionDef | None:
 
 def is_alone_on_line(file: File, node: ast.expr) -> bool:
     place = file.place(node)
-    return not lines_of(file.text).content(place.line)[: place.column].strip()
+    return not file.lines.content(place.line)[: place.column].strip()

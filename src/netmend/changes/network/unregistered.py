@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from netmend.changes.network.registration import DICTS, LISTS, is_attribute, registered_in
 from netmend.program.source.naming import new_attribute, spelled
-from netmend.program.source.writing import insert_after, replace
+from netmend.program.source.writing import insert_after, rename, replace
 from netmend.program.text.file import File
-from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function, inside, last_name
 from netmend.program.text.sources import Code
 from netmend.vocabulary.change import FileEdit, FileEdits
@@ -35,7 +34,7 @@ def as_module(code: Code, file: File, owner: ast.ClassDef | None) -> FileEdits:
     if not any(last_name(call.func) == "super" for call in file.calls(inside=start)):
         edits += _begun(file, start, "super().__init__()", after=first if is_text else None)
     if "__call__" in methods and "forward" not in methods:
-        edits += _renamed(file, methods["__call__"], "forward")
+        edits += rename(file, methods["__call__"], "forward")
     for other, assignment, value in _kept(code, file, owner.name):
         if other.owner(assignment) is not owner:
             edits += registered_in(other, value, "ModuleDict" if isinstance(value, DICTS) else "ModuleList")
@@ -46,11 +45,9 @@ def _derived(file: File, owner: ast.ClassDef, base: str) -> FileEdits:
     """`class Block:` → `class Block(nn.Module):`."""
     if owner.bases:
         return replace(file, owner.bases[0], base)
-    lines, place = lines_of(file.text), file.place(owner)
-    start = lines.offset(place.line, place.column) or 0
-    end = file.text.index(owner.name, start + len("class")) + len(owner.name)
+    end = file.text.index(owner.name, file.span(owner)[0] + len("class")) + len(owner.name)
     after = file.text[end : file.text.index(":", end)]
-    return file.edits(lines.edit(end, end + len(after.rstrip()), f"({base})"))
+    return file.edit(end, end + len(after.rstrip()), f"({base})")
 
 
 def _begun(file: File, function: Function, text: str, after: ast.stmt | None) -> FileEdits:
@@ -60,15 +57,8 @@ def _begun(file: File, function: Function, text: str, after: ast.stmt | None) ->
     first = function.body[0]
     if first.lineno == function.lineno:
         return ()
-    lines = lines_of(file.text)
-    start = lines.start(first.lineno)
-    return file.edits(lines.edit(start, start, " " * file.place(first).column + text + "\n"))
-
-
-def _renamed(file: File, function: Function, name: str) -> FileEdits:
-    lines, place = lines_of(file.text), file.place(function)
-    start = file.text.index(function.name, lines.offset(place.line, place.column) or 0)
-    return file.edits(lines.edit(start, start + len(function.name), name))
+    start = file.lines.start(first.lineno)
+    return file.edit(start, start, " " * file.place(first).column + text + "\n")
 
 
 def _kept(code: Code, near: File, name: str) -> Iterator[tuple[File, ast.stmt, ast.expr]]:

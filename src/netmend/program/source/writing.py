@@ -9,6 +9,7 @@ from netmend.program.text.edit_items import item_of
 from netmend.program.text.edit_source import shares_brackets, span_of
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
+from netmend.program.text.queries import Function
 from netmend.vocabulary.change import FileEdits
 
 
@@ -51,6 +52,26 @@ def delete_element(file: File, sequence: ast.List | ast.Tuple | ast.Set, element
 def delete_statement(file: File, statement: ast.stmt) -> FileEdits:
     """Take a statement out with its line; the only one of a block becomes `pass`."""
     return file.edits(*edits.delete_statement(file, statement))
+
+
+def delete_lines(file: File, first: int, last: int) -> FileEdits:
+    """Take whole lines out."""
+    return file.edit(file.lines.start(first), file.lines.start(last + 1), "")
+
+
+def rename(file: File, node: ast.Attribute | Function, name: str) -> FileEdits:
+    """Another name for a method that is called, or for a function where it is defined."""
+    if isinstance(node, ast.Attribute):
+        end = file.span(node)[1]
+        return file.edit(end - len(node.attr), end, name)
+    start = file.text.index(node.name, file.span(node)[0] + len("def"))
+    return file.edit(start, start + len(node.name), name)
+
+
+def insert_text(file: File, node: ast.AST, text: str) -> FileEdits:
+    """Put a text straight before a node, in its line."""
+    start, _ = file.span(node)
+    return file.edit(start, start, text)
 
 
 def insert_before(file: File, statement: ast.stmt, text: str) -> FileEdits:

@@ -105,11 +105,19 @@ class File:
         text = self.lines.content(line)
         return offset if text.isascii() else len(text.encode("utf-8")[:offset].decode("utf-8", "ignore"))
 
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        """Where a node begins and ends, as offsets into the text."""
+        place = self.place(node)
+        start, end = (
+            self.lines.offset(place.line, place.column),
+            self.lines.offset(place.end_line, place.end_column),
+        )
+        return start or 0, len(self.text) if end is None else end
+
     def source(self, node: ast.AST) -> str:
         """A node's text as it stands."""
-        place = self.place(node)
-        start = self.lines.offset(place.line, place.column) or 0
-        return self.text[start : self.lines.offset(place.end_line, place.end_column)]
+        start, end = self.span(node)
+        return self.text[start:end]
 
     # -- what stands at a place
 
@@ -156,6 +164,10 @@ class File:
             return calls_of(inside, *names) if names else _calls(inside)
         calls = (node for node in self.nodes if isinstance(node, ast.Call))
         return (call for call in calls if not names or last_name(call.func) in names)
+
+    def edit(self, start: int, end: int, text: str) -> FileEdits:
+        """Another text between two offsets."""
+        return self.edits(self.lines.edit(start, end, text))
 
     def edits(self, *edits: Edit) -> FileEdits:
         return tuple(FileEdit(self.file, edit) for edit in edits)

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from netmend.changes.case import Case
 from netmend.changes.network.output_uses import once
-from netmend.program.source.writing import delete_statement
+from netmend.program.source.writing import delete_statement, rename
 from netmend.program.text.file import File
-from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function, inside, last_name
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
@@ -92,13 +91,14 @@ class CustomGradient(Repair, code="R212", cures=("TRN-GRAD", "TRN-BACKPROP")):
             return ()
         if not any(isinstance(node, ast.Return) for node in kept):
             return ()
-        edits = [*self._without_context(file, forward)]
+        given = forward.args.args
+        edits = [*file.edit(file.span(given[0])[0], file.span(given[1])[0], "")] if len(given) > 1 else []
         for node in forward.body:
             if node not in kept:
                 edits += delete_statement(file, node)
         edits += self._without_method(file, backward)
         calls: list[FileEdits] = [
-            self._called(other, node)
+            rename(other, node, "forward")
             for other in case.code.files(file.file)
             for node in inside(other.tree, ast.Attribute)
             if node.attr == "apply" and last_name(node.value) == owner.name
@@ -106,29 +106,13 @@ class CustomGradient(Repair, code="R212", cures=("TRN-GRAD", "TRN-BACKPROP")):
         return once((*edits, *(edit for part in calls for edit in part))) if calls else ()
 
     @staticmethod
-    def _without_context(file: File, forward: Function) -> FileEdits:
-        first, lines = forward.args.args[0], lines_of(file.text)
-        start = file.place(first)
-        begin = lines.offset(start.line, start.column)
-        if len(forward.args.args) < 2 or begin is None:
-            return ()
-        then = file.place(forward.args.args[1])
-        return file.edits(lines.edit(begin, lines.offset(then.line, then.column) or begin, ""))
-
-    @staticmethod
     def _without_method(file: File, method: Function) -> FileEdits:
         """A method with its decorators and the blank lines before it."""
-        lines = lines_of(file.text)
+        lines = file.lines
         first = min([method.lineno, *(decorator.lineno for decorator in method.decorator_list)])
         while first > 1 and not lines.content(first - 1).strip():
             first -= 1
-        return file.edits(lines.edit(lines.end(first - 1), lines.end(method.end_lineno or method.lineno), ""))
-
-    @staticmethod
-    def _called(file: File, attribute: ast.Attribute) -> FileEdits:
-        place, lines = file.place(attribute), lines_of(file.text)
-        end = lines.offset(place.end_line, place.end_column) or 0
-        return file.edits(lines.edit(end - len("apply"), end, "forward"))
+        return file.edit(lines.end(first - 1), lines.end(method.end_lineno or method.lineno), "")
 
     EXAMPLES = {
         "a wrong derivative": example(

@@ -20,9 +20,8 @@ from netmend.changes.network.model_layers import (
 )
 from netmend.changes.network.stacks import put_behind
 from netmend.program.source.naming import spelled
-from netmend.program.source.writing import insert_before, wrap
+from netmend.program.source.writing import insert_before, insert_text, wrap
 from netmend.program.text.file import File
-from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import holds, last_name
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
@@ -221,12 +220,11 @@ class SkipConnection(Repair, code="R317", cures=("LYR-NORM-MISSING",), effort=AR
             ("LU", "Tanh", "Sigmoid")
         ):
             return ()
-        lines, first, last = lines_of(file.text), file.place(call), file.place(following)
-        start, end = lines.offset(first.line, first.column), lines.offset(last.end_line, last.end_column)
         made = self._class(file, call)
-        if start is None or end is None or not made:
+        if not made:
             return ()
-        return (*file.edits(lines.edit(start, start, "Residual("), lines.edit(end, end, ")")), *made)
+        end = file.span(following)[1]
+        return (*insert_text(file, call, "Residual("), *file.edit(end, end, ")"), *made)
 
     @staticmethod
     def _class(file: File, call: ast.Call) -> FileEdits:

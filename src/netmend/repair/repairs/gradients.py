@@ -11,9 +11,8 @@ from netmend.changes.loop.loop_code import Spot, callers, holds, optimizer_at, p
 from netmend.changes.loop.updates import updates
 from netmend.program.source.moving import combined, out_of_block, taken_out, text_of
 from netmend.program.source.names_of_object import known_as
-from netmend.program.source.writing import insert_after, insert_before, replace
+from netmend.program.source.writing import delete_lines, insert_after, insert_before, replace
 from netmend.program.text.file import File
-from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function, inside, last_name
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
@@ -305,16 +304,11 @@ def _without(file: File, block: ast.With | ast.AsyncWith) -> FileEdits:
     if len(wrong) == len(items):
         return out_of_block(file, block) or replace(file, wrong[0], _on(file, wrong[0]))
     index = items.index(wrong[0])
-    here, lines = file.place(wrong[0]), lines_of(file.text)
+    start, end = file.span(wrong[0])
     if index + 1 < len(items):
-        after = file.place(block.items[index + 1].context_expr)
-        span = lines.offset(here.line, here.column), lines.offset(after.line, after.column)
-    else:
-        last = block.items[index - 1]
-        before = file.place(last.optional_vars or last.context_expr)
-        span = lines.offset(before.end_line, before.end_column), lines.offset(here.end_line, here.end_column)
-    start, end = span
-    return () if start is None or end is None else file.edits(lines.edit(start, end, ""))
+        return file.edit(start, file.span(items[index + 1])[0], "")
+    last = block.items[index - 1]
+    return file.edit(file.span(last.optional_vars or last.context_expr)[1], end, "")
 
 
 def _on(file: File, node: ast.expr) -> str:
@@ -327,9 +321,7 @@ def _on(file: File, node: ast.expr) -> str:
 
 
 def _undecorated(file: File, function: Function, line: int | None) -> FileEdits:
-    lines = lines_of(file.text)
     for decorator in function.decorator_list:
         if _switches_off(decorator) and line in (None, decorator.lineno):
-            place = file.place(decorator)
-            return file.edits(lines.edit(lines.start(place.line), lines.start(place.end_line + 1), ""))
+            return delete_lines(file, decorator.lineno, decorator.end_lineno or decorator.lineno)
     return ()

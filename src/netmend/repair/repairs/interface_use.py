@@ -14,11 +14,12 @@ from netmend.program.source.writing import (
     add_argument,
     delete_statement,
     insert_before,
+    insert_text,
+    rename,
     replace,
     wrap,
 )
 from netmend.program.text.file import File
-from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function, inside, last_name
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
@@ -175,17 +176,17 @@ def _without_graph(file: File, statement: ast.stmt) -> FileEdits:
         start -= 1
     while end + 1 < len(body) and _updates(body[end + 1]):
         end += 1
-    lines = lines_of(file.text)
+    lines = file.lines
     column = file.place(body[start]).column
     first, last = body[start].lineno, body[end].end_lineno or body[end].lineno
     moved = tuple(
         file_edit
         for line in range(first + 1, last + 1)
         if lines.content(line).strip()
-        for file_edit in file.edits(lines.edit(lines.start(line), lines.start(line), "    "))
+        for file_edit in file.edit(lines.start(line), lines.start(line), "    ")
     )
-    text = file.edits(lines.edit(lines.start(first) + column, lines.start(first) + column, f"with {name}():\n{' ' * column}    "))  # fmt: skip
-    return (*text, *moved, *extra)
+    head = insert_text(file, body[start], f"with {name}():\n{' ' * column}    ")
+    return (*head, *moved, *extra)
 
 
 def _updates(statement: ast.stmt) -> bool:
@@ -232,10 +233,7 @@ def _named_forward(case: Case) -> FileEdits:
     named = named or [m for m in methods if m.name in ("call", "_forward", "predict")]
     if len(named) != 1:
         return ()
-    lines, method = lines_of(file.text), named[0]
-    start = lines.start(method.lineno)
-    place = file.text.find(method.name, start + file.place(method).column + 4)
-    return file.edits(lines.edit(place, place + len(method.name), "forward")) if place >= 0 else ()
+    return rename(file, named[0], "forward")
 
 
 def _with_self(case: Case) -> FileEdits:
@@ -245,10 +243,7 @@ def _with_self(case: Case) -> FileEdits:
             arguments = method.args.args
             static = any(last_name(d) in ("staticmethod", "classmethod") for d in method.decorator_list)
             if arguments and arguments[0].arg not in ("self", "cls") and not static:
-                file, place = found[0], found[0].place(arguments[0])
-                lines = lines_of(file.text)
-                start = lines.offset(place.line, place.column) or 0
-                return file.edits(lines.edit(start, start, "self, "))
+                return insert_text(found[0], arguments[0], "self, ")
     return ()
 
 

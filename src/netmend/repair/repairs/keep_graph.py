@@ -30,9 +30,8 @@ from netmend.localise.lines.values import cut_in_loss, is_cut
 from netmend.program.source.dataflow import PASSING, uses
 from netmend.program.source.moving import taken_out
 from netmend.program.source.naming import qualified, spelled
-from netmend.program.source.writing import insert_before, replace
+from netmend.program.source.writing import delete_lines, insert_before, replace
 from netmend.program.text.file import File, block_of
-from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import inside, last_name
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
@@ -222,9 +221,7 @@ class KeepGraph(Repair, code="R208", cures=("LOS-GRAPH-CUT",), knob="graph", exp
                 for decorator in node.decorator_list:
                     called = decorator.func if isinstance(decorator, ast.Call) else decorator
                     if decorator.lineno == site.line and last_name(called) in _OFF:
-                        lines = lines_of(file.text)
-                        start, end = lines.start(decorator.lineno), lines.start(decorator.lineno + 1)
-                        gone = file.edits(lines.edit(start, end, ""))
+                        gone = delete_lines(file, decorator.lineno, decorator.lineno)
                         return (*gone, *without_leaf_flags(file, node))
         return ()
 

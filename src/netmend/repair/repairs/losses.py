@@ -19,7 +19,6 @@ from netmend.library.activations import SHARES
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import delete_argument, replace, wrap
 from netmend.program.text.file import File
-from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import last_name
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
@@ -266,9 +265,8 @@ class LossReductionAndSign(
                     and last_name(node.func) == "sum"
                     and _over_everything(term, node)
                 ):
-                    place, lines = term.file.place(node.func), lines_of(term.file.text)
-                    end = lines.offset(place.end_line, place.end_column) or 0
-                    return term.file.edits(lines.edit(end - len("sum"), end, "mean"))
+                    end = term.file.span(node.func)[1]
+                    return term.file.edit(end - len("sum"), end, "mean")
         return ()
 
     @staticmethod

@@ -16,7 +16,6 @@ from netmend.library.operations import AXES, FLOATS, INTEGERS, MOVES
 from netmend.program.source.moving import text_of
 from netmend.program.source.naming import spelled
 from netmend.program.text.file import File, block_of, in_block
-from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import holds, inside, last_name
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
@@ -159,7 +158,7 @@ class MiniBatches(
         return []
 
     def _looped(self, case: Case, update: Update, size: int) -> FileEdits:
-        file, lines = update.file, lines_of(update.file.text)
+        file, lines = update.file, update.file.lines
         first, last = update.statements[0], update.statements[-1]
         place, end = file.place(first), file.place(last)
         indentation = lines.content(place.line)[: place.column]
@@ -172,11 +171,10 @@ class MiniBatches(
         text = file.text[start:stop]
         wanted = {file.source(value) for value in update.data}
         cuts = sorted(
-            (lines.offset(where.end_line, where.end_column) or 0)
+            file.span(node)[1]
             for statement in update.statements
             for node in inside(statement, ast.Name, ast.Attribute, ast.Subscript)
             if isinstance(node.ctx, ast.Load) and file.source(node) in wanted
-            for where in (file.place(node),)
         )
         for cut in reversed(cuts):
             text = f"{text[: cut - start]}[{index}]{text[cut - start :]}"

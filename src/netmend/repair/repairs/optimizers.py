@@ -17,7 +17,6 @@ from netmend.program.source.values import Faces
 from netmend.program.source.writing import replace
 from netmend.program.text.edit_items import item_of
 from netmend.program.text.file import File
-from netmend.program.text.positions import lines_of
 from netmend.program.text.spans import spans_of
 from netmend.repair.repair import Repair
 from netmend.repair.repairs.learning_rate import LearningRate
@@ -95,14 +94,11 @@ class Optimizer(Repair, code="R402", cures=("OPT-SELECT",), effort=SHORT_SEARCH,
     def _written(self, file: File, call: ast.Call, faces: Faces) -> tuple[FileEdits, Faces]:
         """The call of SGD, written anew; a rate that is set in the call is written with it."""
         name, extra = spelled(file, "torch.optim.SGD", like=call.func)
-        lines, place = lines_of(file.text), file.place(call)
-        start, end = lines.offset(place.line, place.column), lines.offset(place.end_line, place.end_column)
+        start, end = file.span(call)
         inside = [
             edit
             for edit in faces.edits
             if edit.file == file.file
-            and start is not None
-            and end is not None
             and (span := spans_of(file.text, [edit.edit]))
             and all(start <= part.start <= part.end <= end for part in span)
         ]
@@ -177,7 +173,7 @@ def _dropped(file: File, call: ast.Call) -> FileEdits:
         *((value, index < 2) for index, value in enumerate(call.args)),
         *((keyword, keyword.arg in _SHARED) for keyword in call.keywords),
     ]
-    lines, edits = lines_of(file.text), []
+    lines, edits = file.lines, []
     start: int | None = None
     end = 0
     for argument, stays in given:
