@@ -10,13 +10,11 @@ from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import loops_around, reached_from, spots
 from netmend.changes.loop.rate_places import set_setting
 from netmend.diagnose.measures.batches import batch_size, training_loader
-from netmend.program.settings import value_origin
-from netmend.program.source.numbers import number, set_number
+from netmend.program.source.numbers import number, set_numbers
 from netmend.program.source.values import Faces
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
 from netmend.vocabulary import LoaderFact
-from netmend.vocabulary.change import FileEdit
 
 _SAMPLERS = ("randint", "integers", "choice", "sample", "multinomial")
 
@@ -37,21 +35,7 @@ def set_batch_size(case: Case, size: int) -> Faces:
     loader = loader_of(case)
     if loader is not None and loader.created is not None:
         return set_setting(case, loader.created, "batch_size", str(size), 1)
-    values = list(_by_hand(case))
-    edits: list[FileEdit] = []
-    forced: list[FileEdit] = []
-    arguments: tuple[str, ...] | None = None
-    done: set[object] = set()
-    for file, value in values:
-        origin = value_origin(case.code.sources, file.file, value)
-        if (origin.file, origin.line, origin.column) in done:
-            continue
-        done.add((origin.file, origin.line, origin.column))
-        faces = set_number(case.code, file, value, str(size), arguments or case.arguments)
-        edits += faces.edits
-        forced += faces.forced or faces.edits
-        arguments = faces.arguments if faces.arguments is not None else arguments
-    return Faces(tuple(edits), tuple(forced) if forced != edits else (), arguments)
+    return set_numbers(case.code, ((*place, str(size)) for place in _by_hand(case)), case.arguments)
 
 
 def _by_hand(case: Case) -> Iterator[tuple[File, ast.expr]]:

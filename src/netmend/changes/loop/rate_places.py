@@ -13,14 +13,12 @@ from netmend.changes.case import Case
 from netmend.changes.loop.good_rates import rate_text, rounded
 from netmend.changes.named_settings import named_like
 from netmend.diagnose.measures.loop import usual_site
-from netmend.program.settings import value_origin
 from netmend.program.source.bindings import binding_of
-from netmend.program.source.numbers import literal, module_constant, number, set_number
+from netmend.program.source.numbers import literal, module_constant, number, set_number, set_numbers
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name, names_in
 from netmend.vocabulary import OptimizerFact, SchedulerFact, Site
-from netmend.vocabulary.change import FileEdit
 
 # Schedules that set the rate themselves, whatever the optimiser was given, and the arguments that say which.
 _SETTING = {"OneCycleLR": (("max_lr", 1),), "CyclicLR": (("base_lr", 1), ("max_lr", 2))}
@@ -128,26 +126,14 @@ def rate_title(case: Case, optimizer: OptimizerFact | None, rate: float, present
 
 def scaled(case: Case, values: Iterable[tuple[File, ast.expr]], factor: float) -> Faces:
     """Multiply numbers where they were set; one that several of them come from is multiplied once."""
-    edits: list[FileEdit] = []
-    forced: list[FileEdit] = []
-    arguments: tuple[str, ...] | None = None
-    done: set[object] = set()
-    for file, value in values:
-        root = _root(value)
-        present = number(case.code, file, root, case.arguments)
-        origin = value_origin(case.code.sources, file.file, root)
-        if present is None or (origin.file, origin.line, origin.column) in done:
-            continue
-        done.add((origin.file, origin.line, origin.column))
-        faces = set_number(
-            case.code, file, root, rate_text(rounded(present * factor)), arguments or case.arguments
-        )
-        edits += faces.edits
-        forced += faces.forced or faces.edits
-        arguments = faces.arguments if faces.arguments is not None else arguments
-    if tuple(forced) == tuple(edits):
-        forced = []
-    return Faces(tuple(edits), tuple(forced), arguments)
+    roots = [(file, _root(value)) for file, value in values]
+    known = [(*place, number(case.code, *place, case.arguments)) for place in roots]
+    texts = (
+        (file, root, rate_text(rounded(present * factor)))
+        for file, root, present in known
+        if present is not None
+    )
+    return set_numbers(case.code, texts, case.arguments)
 
 
 def _root(value: ast.expr) -> ast.expr:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from netmend.changes.case import Case
 from netmend.changes.loss.objective_terms import KEEPING, given_to, objective, results
-from netmend.program.settings import value_origin
 from netmend.program.source.dataflow import uses
 from netmend.program.source.writing import delete_statement, replace
 from netmend.program.text.file import File
@@ -86,23 +85,6 @@ def penalty_factors(case: Case) -> Iterator[tuple[File, ast.expr]]:
 
 def _is_plain(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant | ast.Name | ast.Attribute | ast.Subscript)
-
-
-def value_of(case: Case, file: File, node: ast.expr) -> float | None:
-    """The number that an expression stands for, where it is written down."""
-    if isinstance(node, ast.Constant):
-        return float(node.value) if isinstance(node.value, int | float) else None
-    site = value_origin(case.sources, file.file, node)
-    lines = case.sources.lines(site.file)
-    if site.column is None or site.line > len(lines) or site.end_line != site.line:
-        return None
-    text = lines[site.line - 1].encode()[site.column : site.end_column].decode(errors="replace")
-    if not site.file.endswith(".py"):
-        text = text.rpartition(":" if ":" in text else "=")[2].strip(" ,\"'")
-    try:
-        return float(ast.literal_eval(text))
-    except (ValueError, SyntaxError, TypeError):
-        return None
 
 
 _MOST_DEPTH = 16

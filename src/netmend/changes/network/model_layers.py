@@ -11,7 +11,7 @@ from netmend.diagnose.detectors.hidden_activations import on_purpose
 from netmend.diagnose.measures.chain import Link, chain, in_sequence, linear_pairs
 from netmend.library.layers import LAYERS
 from netmend.program.direct_connection import POOLING, RESHAPING, handed_on
-from netmend.program.source.values import Faces, set_argument
+from netmend.program.source.values import Faces, joined, set_argument
 from netmend.program.text.queries import last_name
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
 from netmend.vocabulary.change import FileEdits
@@ -114,11 +114,7 @@ def set_layer_width(case: Case, layer: ModuleFact, width: int) -> Faces:
     given = {face.arguments for face in faces if face.arguments is not None}
     if not all(faces) or len(given) > 1:
         return Faces()
-    edits, forced = (
-        united(face.edits for face in faces),
-        united(face.forced or face.edits for face in faces),
-    )
-    return Faces(edits, forced if forced != edits else (), next(iter(given), None))
+    return joined(faces)
 
 
 def _is_flattened(layer: ModuleFact, module: ModuleFact) -> bool:

@@ -6,11 +6,11 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from netmend.program.settings import value_origin
 from netmend.program.source.naming import imports
-from netmend.program.source.values import Faces, set_value
+from netmend.program.source.values import Faces, joined, set_value
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
@@ -51,6 +51,20 @@ def set_number(code: Code, file: File, value: ast.expr, text: str, arguments: tu
     if constant is not None:
         return Faces(replace(*constant, text), replace(file, value, text))
     return set_value(code, file, value, text, arguments)
+
+
+def set_numbers(
+    code: Code, numbers: Iterable[tuple[File, ast.expr, str]], arguments: tuple[str, ...] = ()
+) -> Faces:
+    """Give several expressions other values; what several of them come from is set once."""
+    faces: dict[tuple[str, int, int | None], Faces] = {}
+    for file, value, text in numbers:
+        origin = value_origin(code.sources, file.file, value)
+        place = origin.file, origin.line, origin.column
+        if place not in faces:
+            faces[place] = set_number(code, file, value, text, arguments)
+            arguments = faces[place].arguments or arguments
+    return joined(faces.values())
 
 
 def module_constant(code: Code, file: File, value: ast.expr) -> tuple[File, ast.expr] | None:

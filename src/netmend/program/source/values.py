@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +33,15 @@ class Faces:
 
     def __bool__(self) -> bool:
         return bool(self.edits) or self.arguments is not None
+
+
+def joined(faces: Iterable[Faces]) -> Faces:
+    """One change of several places; of new arguments of the program the last hold, which build on those before."""
+    parts = list(faces)
+    edits = tuple(dict.fromkeys(edit for face in parts for edit in face.edits))
+    forced = tuple(dict.fromkeys(edit for face in parts for edit in face.forced or face.edits))
+    arguments = [face.arguments for face in parts if face.arguments is not None]
+    return Faces(edits, forced if forced != edits else (), arguments[-1] if arguments else None)
 
 
 def set_argument(

@@ -14,7 +14,7 @@ from netmend.diagnose.measures.chain import Link, last_weighted
 from netmend.library.layers import DROPOUTS
 from netmend.localise.causes.regularisation import dropouts
 from netmend.program.source.naming import new_attribute, spelled
-from netmend.program.source.values import Faces, set_argument
+from netmend.program.source.values import joined, set_argument
 from netmend.program.source.writing import add_argument, insert_after, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
@@ -144,7 +144,7 @@ class DropoutRate(
             ]
             title = f"dropout {max(drop.rate for drop in drops):g} → {rate:g}"
             effort = self.effort if case.fault is not None else SHORT_SEARCH
-            yield from self.change(case, title, _together(faces), effort=effort)
+            yield from self.change(case, title, joined(faces), effort=effort)
 
     @staticmethod
     def _without(case: Case, name: str, functional: bool) -> FileEdits:
@@ -199,14 +199,6 @@ class DropoutRate(
                 )"""
         ),
     }
-
-
-def _together(faces: list[Faces]) -> Faces:
-    """One change of several places; arguments of the program are changed once for all."""
-    edits = tuple(dict.fromkeys(edit for face in faces for edit in face.edits))
-    forced = tuple(dict.fromkeys(edit for face in faces for edit in (face.forced or face.edits)))
-    arguments = next((face.arguments for face in faces if face.arguments is not None), None)
-    return Faces(edits, () if forced == edits else forced, arguments)
 
 
 _FUNCTIONS = (

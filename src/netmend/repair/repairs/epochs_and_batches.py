@@ -15,7 +15,7 @@ from netmend.changes.loop.epoch_loop import Rounds, epoch_rounds, more_rounds
 from netmend.diagnose.detectors.training_length import StillFalling
 from netmend.diagnose.measures.batches import batch_size, training_samples
 from netmend.program.source.numbers import number, set_number
-from netmend.program.source.values import Faces
+from netmend.program.source.values import Faces, joined
 from netmend.program.source.writing import replace
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
@@ -164,11 +164,7 @@ class BatchSize(
             more, longer = self._as_many_updates(case, present, size)
             if faces and longer and None in (faces.arguments, longer.arguments):
                 title, cost = f"{title}; {more}", size / present
-                faces = Faces(
-                    (*faces.edits, *longer.edits),
-                    (*(faces.forced or faces.edits), *(longer.forced or longer.edits)),
-                    longer.arguments if faces.arguments is None else faces.arguments,
-                )
+                faces = joined((faces, longer))
             yield from self.change(case, title, faces, knob="batch size", cost=cost)
 
     def _as_many_updates(self, case: Case, present: int, size: int) -> tuple[str, Faces]:

@@ -8,11 +8,12 @@ from functools import partial
 
 from netmend.changes.case import Case
 from netmend.changes.loss.losses import Criterion, arguments, criterion_of
-from netmend.changes.loss.penalties import Penalty, penalties, penalty_factors, penalty_terms, value_of
+from netmend.changes.loss.penalties import Penalty, penalties, penalty_factors, penalty_terms
 from netmend.changes.network.output_uses import once
 from netmend.diagnose.measures.batches import label_counts, training_loader
 from netmend.program.source.dataflow import resolved
 from netmend.program.source.naming import spelled
+from netmend.program.source.numbers import number
 from netmend.program.source.values import Faces, set_argument, set_value
 from netmend.program.source.writing import add_argument, replace, wrap
 from netmend.program.text.file import File
@@ -235,7 +236,10 @@ class Regularisation(
             usual, limit = (1e-2, 0.2) if optimizer.kind == "AdamW" else (1e-4, 0.02)
             if decay >= limit:
                 yield from self._decay(case, optimizer, float(decay), f"{usual:g}")
-        if any((value_of(case, *found) or 0.0) >= self.heavy for found in penalty_factors(case)):
+        if any(
+            (number(case.code, *found, case.arguments) or 0.0) >= self.heavy
+            for found in penalty_factors(case)
+        ):
             yield from list(self._factor(case))[:1]
 
     def _decay(self, case: Case, optimizer: OptimizerFact, old: float, new: str) -> Iterator[Change]:
@@ -255,14 +259,14 @@ class Regularisation(
         for node in inside(resolved(file, call.args[0]), ast.Dict):
             for key, value in zip(node.keys, node.values, strict=True):
                 named = isinstance(key, ast.Constant) and key.value == "weight_decay"
-                if named and value_of(case, file, value) == old:
+                if named and number(case.code, file, value, case.arguments) == old:
                     return set_value(case.code, file, value, new, case.arguments)
         return None
 
     def _factor(self, case: Case) -> Iterator[Change]:
         """The number that a penalty in the loss is multiplied with."""
         for file, node in penalty_factors(case):
-            origin = value_of(case, file, node)
+            origin = number(case.code, file, node, case.arguments)
             if origin is None or origin <= 0:
                 continue
             weak = min(origin / 100, self.usual)
@@ -287,7 +291,7 @@ class Regularisation(
             file, term = found[0].file, found[0].term
             sides = (term.left, term.right) if isinstance(term, ast.BinOp) else ()
             for side in sides if isinstance(term, ast.BinOp) and isinstance(term.op, ast.Mult) else ():
-                value = value_of(case, file, side)
+                value = number(case.code, file, side, case.arguments)
                 if value is not None and value > 0:
                     weak = min(value / 100, self.usual)
                     faces = set_value(case.code, file, side, f"{weak:.2g}", case.arguments)

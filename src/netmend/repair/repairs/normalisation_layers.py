@@ -10,7 +10,7 @@ from netmend.changes.case import Case
 from netmend.changes.network.model_layers import in_stack, layers_of, model_of_fault, united
 from netmend.changes.network.stacks import made_together, put_behind
 from netmend.program.source.naming import spelled
-from netmend.program.source.values import Faces, set_argument
+from netmend.program.source.values import Faces, joined, set_argument
 from netmend.program.source.writing import delete_argument, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
@@ -168,23 +168,16 @@ class NormStatistics(Repair, code="R311", cures=("LYR-NORM-STATS", "API-USAGE", 
 
     @staticmethod
     def _momentum(case: Case, norms: list[ModuleFact]) -> Faces:
-        edits: list[FileEdits] = []
-        forced: list[FileEdits] = []
+        parts: list[Faces] = []
         for norm in norms:
             found = case.code.call_at(norm.created)
-            given = (
-                None if found is None else next((k for k in found[1].keywords if k.arg == "momentum"), None)
-            )
-            if found is not None and given is not None:
-                own = delete_argument(*found, given)  # the default holds
-                faces = set_argument(case.code, norm.created, "momentum", "0.1", 2, case.arguments)
-                edits.append(faces.edits if faces.forced else own)
-                forced.append(faces.forced or own)
-            else:
-                faces = set_argument(case.code, norm.created, "momentum", "0.1", 2, case.arguments)
-                edits.append(faces.edits)
-                forced.append(faces.forced or faces.edits)
-        return Faces(united(edits), united(forced) if united(forced) != united(edits) else ())
+            given = [k for k in found[1].keywords if k.arg == "momentum"] if found is not None else []
+            faces = set_argument(case.code, norm.created, "momentum", "0.1", 2, case.arguments)
+            own = (
+                delete_argument(*found, given[0]) if found is not None and given else ()
+            )  # the default holds
+            parts.append(Faces(faces.edits if faces.forced else own, faces.forced or own) if given else faces)
+        return joined(parts)
 
     @staticmethod
     def _of_sample(case: Case, norm: ModuleFact) -> FileEdits:
