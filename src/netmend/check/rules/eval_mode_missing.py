@@ -22,10 +22,10 @@ from netmend.program.meaning.modes import (
 )
 from netmend.program.meaning.modules import forward_around
 from netmend.program.meaning.operations import depends_on, layer_name, operation, walk
-from netmend.program.meaning.roles import MODEL, role, same
+from netmend.program.meaning.roles import MODEL, bare, role, same
 from netmend.program.meaning.training import backward_calls, grad_is_off
 from netmend.program.meaning.training_steps import loss_of
-from netmend.program.meaning.uses_of_models import escapes, is_computed_by, unwrapped
+from netmend.program.meaning.uses_of_models import escapes, is_computed_by
 from netmend.program.text.edits import insert_before
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
@@ -115,7 +115,7 @@ class EvalModeMissing(StaticRule, code="S113", cause="LOOP-MODE-EVAL"):
         seen: dict[int, bool] = {}
         for event in program.calls:
             call = event.call
-            model = unwrapped(call.function)
+            model = bare(call.function)
             if model is None or role(model) != MODEL or not isinstance(model, Instance | Call):
                 continue
             is_layer = bool(layer_name(model)) and not layer_name(model).startswith("sequential")

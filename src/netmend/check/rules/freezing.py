@@ -11,8 +11,9 @@ from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Const, Instance, Name, Value, resolved
 from netmend.program.meaning.freezing import Freeze, freezes, is_released, owner_of_parameter
-from netmend.program.meaning.models import bare, is_construction, is_module, is_part, new_parameters
+from netmend.program.meaning.models import is_construction, is_module, is_part, new_parameters
 from netmend.program.meaning.optimisers import is_stepped, made_optimisers
+from netmend.program.meaning.roles import bare
 from netmend.program.meaning.uses import calls_given
 from netmend.program.text.edits import replace
 from netmend.program.text.queries import inside

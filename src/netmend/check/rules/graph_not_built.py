@@ -17,10 +17,9 @@ from netmend.program.meaning.draws import Draw, asked_openly, draws, layers_in, 
 from netmend.program.meaning.gradient_flow import lost
 from netmend.program.meaning.heads import loss_uses
 from netmend.program.meaning.judged_answers import model_of, pulls
-from netmend.program.meaning.models import bare
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.optimisers import steps
-from netmend.program.meaning.roles import optimised
+from netmend.program.meaning.roles import bare, optimised
 from netmend.program.meaning.training import backward_calls
 from netmend.program.meaning.training_steps import loss_of
 from netmend.program.text.edits import replace

@@ -21,11 +21,11 @@ from netmend.program.meaning.loops import (
 )
 from netmend.program.meaning.modules import BATCH_NORMS, RANDOM, forward_around, learns
 from netmend.program.meaning.operations import parts_of
-from netmend.program.meaning.roles import MODEL, optimised, role, same
+from netmend.program.meaning.roles import MODEL, bare, optimised, role, same
 from netmend.program.meaning.test_code import is_test_code
 from netmend.program.meaning.training import Round, grad_is_off
 from netmend.program.meaning.training_steps import loss_of, one_optimiser
-from netmend.program.meaning.uses_of_models import is_computed_by, unwrapped
+from netmend.program.meaning.uses_of_models import is_computed_by
 from netmend.vocabulary.finding import Finding
 
 MODEL_HEAD = f"""{TORCH}{NET_CLASS}\
@@ -69,7 +69,7 @@ class ModelMadeInTrainingLoop(StaticRule, code="S123", cause="ARC-INIT-MULTI"):
     def check(self, program: Program) -> Iterator[Finding]:
         for turn in turns(program):
             for model in optimised(one_optimiser(turn.step)) or ():
-                model = unwrapped(model)
+                model = bare(model)
                 if role(model) != MODEL or not isinstance(model, Instance | Call):
                     continue
                 if not any(is_computed_by(loss_of(backward), model) for backward in turn.backward):

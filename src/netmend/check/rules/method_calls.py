@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import CallEvent, before
+from netmend.program.engine.joined import SHARING
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Either, Function, Instance, Value, resolved
 from netmend.program.meaning.losses import loss_kind
-from netmend.program.meaning.model_calls import PARALLEL
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.tensors import is_tensor
 from netmend.program.meaning.training import backward_calls, grad_is_off
@@ -230,7 +230,7 @@ class WrappedModelBypassed(StaticRule, code="S709", cause="GPU-PARALLEL"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        wraps = [event for event in program.calls_of(*PARALLEL) if event.call is not None and event.call.args]
+        wraps = [event for event in program.calls_of(*SHARING) if event.call is not None and event.call.args]
         if not wraps:
             return
         through = {id(event.node) for event in program.calls if _calls_wrapper(event)}
@@ -253,13 +253,13 @@ def _calls_wrapper(event: CallEvent) -> bool:
     call = event.call
     function = resolved(call.function)
     options = function.options if isinstance(function, Either) else (function,)
-    return any(isinstance(option, Call) and option.qualified in PARALLEL for option in options)
+    return any(isinstance(option, Call) and option.qualified in SHARING for option in options)
 
 
 def _goes_past(event: CallEvent, wraps: list[CallEvent]) -> bool:
     call = event.call
     if call.method == "module":
-        return isinstance(made := resolved(call.receiver or call), Call) and made.qualified in PARALLEL
+        return isinstance(made := resolved(call.receiver or call), Call) and made.qualified in SHARING
     model: Value = resolved(call.function)
     return any(before(wrap, event) and resolved(wrap.value.args[0]) is model for wrap in wraps)
 

@@ -22,10 +22,10 @@ from netmend.program.engine.values import Value, constant
 from netmend.program.meaning.kept_graphs import feeds_backward
 from netmend.program.meaning.loops import changes_in, every_nth, is_seen_loop, runs_once, turns
 from netmend.program.meaning.modes import calls_of_model, cares, is_eval, may_switch, silent_calls, switches
-from netmend.program.meaning.roles import optimised, same
+from netmend.program.meaning.roles import bare, optimised, same
 from netmend.program.meaning.training import Round, backward_calls, grad_is_off, is_backward
 from netmend.program.meaning.training_steps import is_written, loss_of, one_optimiser
-from netmend.program.meaning.uses_of_models import is_computed_by, unwrapped
+from netmend.program.meaning.uses_of_models import is_computed_by
 from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Finding
 
@@ -100,7 +100,7 @@ class TrainModeNotRestored(StaticRule, code="S112", cause="LOOP-MODE-TRAIN"):
         found = [event for event in switches(program) if is_eval(event)]
         for turn in turns(program) if found else ():
             for switch in found:
-                model = unwrapped(switch.call.receiver) if switch.call and switch.call.receiver else None
+                model = bare(switch.call.receiver) if switch.call and switch.call.receiver else None
                 loop = self._epochs(turn, switch)
                 if model is None or loop is None or not self._is_trained(turn, model):
                     continue
@@ -119,7 +119,7 @@ class TrainModeNotRestored(StaticRule, code="S112", cause="LOOP-MODE-TRAIN"):
 
     def _is_trained(self, turn: Round, model: Value) -> bool:
         owners = optimised(one_optimiser(turn.step))
-        if owners is not None and not any(same(unwrapped(owner), model) for owner in owners):
+        if owners is not None and not any(same(bare(owner), model) for owner in owners):
             return False
         return any(is_computed_by(loss_of(backward), model) for backward in turn.backward)
 
@@ -192,7 +192,7 @@ class NoGradMissing(StaticRule, code="S114", cause="LOOP-NO-GRAD", advisory=True
             call = switch.call
             if call.receiver is None or not is_eval(switch) or program.entry_of(switch).kind != "file":
                 continue
-            model = unwrapped(call.receiver)
+            model = bare(call.receiver)
             for event in calls_of_model(list(program.entry_of(switch).block.events()), model):
                 loop = next(iter(event.loops()), None)
                 if (

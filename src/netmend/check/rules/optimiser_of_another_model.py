@@ -8,9 +8,10 @@ from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Instance, Name, Value, resolved
-from netmend.program.meaning.models import bare, is_module, new_parameters, parts
+from netmend.program.meaning.models import is_module, new_parameters, parts
 from netmend.program.meaning.operations import parts_of, walk
 from netmend.program.meaning.optimisers import made_optimisers
+from netmend.program.meaning.roles import bare
 from netmend.program.meaning.training import Round, grad_is_off, rounds, stepped
 from netmend.program.meaning.training_steps import loss_of
 from netmend.program.meaning.uses import calls_given

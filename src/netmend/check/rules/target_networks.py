@@ -14,8 +14,9 @@ from netmend.program.engine.values import Attribute, Call, Item, Operation, Para
 from netmend.program.meaning.gradient_flow import reach
 from netmend.program.meaning.heads import loss_uses
 from netmend.program.meaning.losses import ELEMENTWISE, LossUse
-from netmend.program.meaning.models import bare, is_module
+from netmend.program.meaning.models import is_module
 from netmend.program.meaning.operations import LAYOUT, origins
+from netmend.program.meaning.roles import bare
 from netmend.program.meaning.training import grad_is_off
 from netmend.program.text.edits import wrap
 from netmend.vocabulary.finding import Edit, Finding, Fix

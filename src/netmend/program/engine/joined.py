@@ -23,14 +23,8 @@ def either(*values: Value) -> Value:
     return Either(tuple(options))
 
 
-WRAPPERS = frozenset(
-    (
-        "torch.nn.DataParallel",
-        "torch.nn.parallel.DataParallel",
-        "torch.nn.parallel.DistributedDataParallel",
-        "torch.distributed.fsdp.FullyShardedDataParallel",
-    )
-)
+SHARING = ("torch.nn.parallel.DistributedDataParallel", "torch.distributed.fsdp.FullyShardedDataParallel")
+WRAPPERS = frozenset((*SHARING, "torch.nn.DataParallel", "torch.nn.parallel.DataParallel"))
 
 
 def _without_wrappers(options: list[Value]) -> list[Value]:

@@ -257,6 +257,11 @@ class Call(Value):
         """`loss` for `loss.backward()`."""
         return self.function.base if isinstance(self.function, Attribute) else None
 
+    @property
+    def given(self) -> tuple[Value, ...]:
+        """All arguments, by position and by keyword."""
+        return (*self.args, *self.keywords.values())
+
     def argument(self, name: str, position: int | None = None) -> Value | None:
         """The value given for an argument, by keyword or by position; None when its default holds."""
         if name in self.keywords:

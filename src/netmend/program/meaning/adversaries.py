@@ -11,10 +11,9 @@ from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Value, resolved
 from netmend.program.meaning.gradient_cuts import cut_at
 from netmend.program.meaning.judged_answers import Answers, Pull, is_model, pulls
-from netmend.program.meaning.models import bare
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.optimisers import made_optimisers
-from netmend.program.meaning.roles import optimised
+from netmend.program.meaning.roles import bare, optimised
 from netmend.program.meaning.training import Round, stepped
 from netmend.program.meaning.training_steps import loss_of
 
@@ -144,7 +143,7 @@ def _origins(judgement: Judgement) -> list[tuple[bool, frozenset[int]]]:
 
 def _given(call: Call) -> list[Value]:
     parts: list[Value] = []
-    for value in (*call.args, *call.keywords.values()):
+    for value in call.given:
         inner = resolved(value)
         joined = isinstance(inner, Call) and inner.qualified in ("torch.cat", "torch.concat") and inner.args
         items = resolved(inner.args[0]) if isinstance(inner, Call) and joined else None

@@ -22,9 +22,8 @@ from netmend.program.engine.values import (
     Value,
     resolved,
 )
-from netmend.program.meaning.models import bare
 from netmend.program.meaning.operations import layer_name
-from netmend.program.meaning.roles import optimised
+from netmend.program.meaning.roles import bare, optimised
 
 _CONSTANT = ("torch.nn.init.constant_", "torch.nn.init.zeros_", "torch.nn.init.ones_")
 _IN_PLACE = ("fill_", "zero_")

@@ -34,7 +34,6 @@ OTHERS = frozenset(
         "TargetEncoder",
     ]
 )
-TRIGGERS = (".fit_transform(", ".fit(")
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from netmend.program.engine.history import CallEvent, Event, Loop, StoreEvent, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Element, Item, Value, constant, resolved
-from netmend.program.meaning.models import bare
 from netmend.program.meaning.remember import once
-
-TRIGGERS = ("requires_grad",)
+from netmend.program.meaning.roles import bare
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from netmend.program.engine.values import (
 from netmend.program.meaning.batches import is_data, is_from_loop
 from netmend.program.meaning.gradient_cuts import Cut, cut_at, is_given
 from netmend.program.meaning.heads import loss_uses
+from netmend.program.meaning.models import parts
 from netmend.program.meaning.operations import layer_name
 from netmend.program.meaning.remember import once
 from netmend.program.meaning.roles import MODEL, OPTIMISER, SCALER, role
@@ -233,23 +234,9 @@ _PLAIN_FUNCTIONS = frozenset(
 
 def layers_of(value: Value) -> Iterator[Value]:
     """Every layer that a model holds, through attributes, lists and containers."""
-    waiting = [resolved(value)]
-    seen: set[int] = set()
-    while waiting:
-        current = resolved(waiting.pop())
-        if id(current) in seen:
-            continue
-        seen.add(id(current))
-        if isinstance(current, Instance):
-            waiting.extend(current.attributes.values())
-        elif isinstance(current, Collection | Either):
-            waiting.extend(current.items if isinstance(current, Collection) else current.options)
-        elif isinstance(current, Call) and current.qualified.startswith("torch.nn."):
-            yield current
-            if current.qualified.startswith(
-                ("torch.nn.Sequential", "torch.nn.Module", "torch.nn.DataParallel", "torch.nn.parallel.")
-            ):
-                waiting.extend(current.args)
+    return (
+        part for part in parts(value) if isinstance(part, Call) and part.qualified.startswith("torch.nn.")
+    )
 
 
 def lost(event: CallEvent) -> list[Value]:

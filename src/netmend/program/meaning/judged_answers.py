@@ -23,8 +23,9 @@ from netmend.program.engine.values import (
 from netmend.program.meaning.heads import loss_uses
 from netmend.program.meaning.levels import level
 from netmend.program.meaning.losses import LossUse
-from netmend.program.meaning.models import bare, is_module
+from netmend.program.meaning.models import is_module
 from netmend.program.meaning.operations import LAYOUT, operation
+from netmend.program.meaning.roles import bare
 from netmend.program.meaning.signed_terms import sign_of
 
 _LEVELLED = ("bce", "bce_logits", "mse")

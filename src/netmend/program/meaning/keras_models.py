@@ -17,7 +17,6 @@ SEQUENTIAL = ("keras.Sequential", "keras.models.Sequential")
 FUNCTIONAL = ("keras.Model", "keras.models.Model")
 INPUTS = ("keras.Input", "keras.layers.Input", "keras.layers.InputLayer")
 LINEAR, UNSURE = "linear", "?"
-TRIGGERS = ("compile(",)
 _MAPS = ("Dense", "Conv1D", "Conv2D", "Conv3D", "Conv2DTranspose", "SeparableConv2D", "Convolution2D")
 
 

@@ -59,7 +59,7 @@ def _hands_over(event: Event) -> bool:
         return False
     if call.qualified in ("print", "len", "isinstance", "hasattr", "getattr", "str", "repr", "id", "super"):
         return False
-    given = (*call.args, *call.keywords.values())
+    given = call.given
     return any(
         isinstance(resolved(value), Instance) and role(value) not in (MODEL, OPTIMISER) for value in given
     )

@@ -5,15 +5,10 @@ from __future__ import annotations
 import ast
 
 from netmend.program.engine.history import CallEvent, Event
+from netmend.program.engine.joined import WRAPPERS
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Either, Instance, Param, Value, options, resolved
 from netmend.program.meaning.roles import MODEL, role
-
-PARALLEL = (
-    "torch.nn.parallel.DistributedDataParallel",
-    "torch.distributed.fsdp.FullyShardedDataParallel",
-)
-WRAPPERS = (*PARALLEL, "torch.nn.DataParallel", "torch.nn.parallel.DataParallel")
 
 
 def is_wrapped(value: Value) -> bool:

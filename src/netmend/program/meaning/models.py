@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from netmend.library.operations import GIVE_BACK_SELF
 from netmend.program.engine.history import Body, Event
 from netmend.program.engine.values import (
     Attribute,
@@ -20,39 +19,14 @@ from netmend.program.engine.values import (
     Value,
     resolved,
 )
-from netmend.program.meaning.roles import MODEL, role, same
+from netmend.program.meaning.operations import reached
+from netmend.program.meaning.roles import MODEL, bare, role, same
 
-_WRAPPERS = frozenset(
-    (
-        "torch.nn.DataParallel",
-        "torch.nn.parallel.DataParallel",
-        "torch.nn.parallel.DistributedDataParallel",
-        "torch.compile",
-        "torch.jit.script",
-    )
-)
 _WITH_PARAMETERS = (
     "Linear", "Bilinear", "Conv", "LazyLinear", "LazyConv", "Embedding", "LSTM", "GRU", "RNN", "BatchNorm", "LayerNorm", "GroupNorm",
     "Transformer", "MultiheadAttention", "PReLU",
 )  # fmt: skip
 _MOST_PARTS = 400  # parts of one model that are looked at
-
-
-def bare(value: Value | None) -> Value | None:
-    """The model itself behind `.to(device)`, `.train()`, `DataParallel(…)`, `torch.compile(…)`."""
-    for _ in range(20):
-        if value is None:
-            return None
-        value = resolved(value)
-        if not isinstance(value, Call):
-            return value
-        if value.method in GIVE_BACK_SELF and value.receiver is not None:
-            value = value.receiver
-        elif value.qualified in _WRAPPERS and value.args:
-            value = value.args[0]
-        else:
-            return value
-    return value
 
 
 def is_module(value: Value | None) -> bool:
@@ -69,23 +43,18 @@ def is_module(value: Value | None) -> bool:
 
 def parts(model: Value) -> Iterator[Value]:
     """A model and everything it was made of, as far as the text tells."""
-    waiting: list[Value] = [model]
-    seen: set[int] = set()
-    while waiting and len(seen) < _MOST_PARTS:
-        value = bare(waiting.pop())
-        if value is None or id(value) in seen or isinstance(value, Const | Name | Operation | Unknown):
-            continue
-        seen.add(id(value))
-        yield value
-        if isinstance(value, Instance):
-            waiting.extend(value.attributes.values())
-        elif isinstance(value, Call):
-            waiting.extend(value.args)
-            waiting.extend(value.keywords.values())
-        elif isinstance(value, Collection):
-            waiting.extend(value.items)
-        elif isinstance(value, Either):
-            waiting.extend(value.options)
+    return reached(bare(model), _made_of, _MOST_PARTS)
+
+
+def _made_of(value: Value) -> Iterator[Value]:
+    held: Iterable[Value] = ()
+    if isinstance(value, Instance):
+        held = value.attributes.values()
+    elif isinstance(value, Call):
+        held = value.given
+    elif isinstance(value, Collection | Either):
+        held = value.items if isinstance(value, Collection) else value.options
+    return (part for part in map(bare, held) if not isinstance(part, Const | Name | Operation | Unknown))
 
 
 def is_part(inner: Value | None, model: Value | None) -> bool:

@@ -22,9 +22,9 @@ from netmend.program.engine.values import (
 )
 from netmend.program.meaning.operations import layer_name
 from netmend.program.meaning.remember import once
-from netmend.program.meaning.roles import MODEL, role, same
+from netmend.program.meaning.roles import MODEL, bare, role, same
 from netmend.program.meaning.training import grad_is_off
-from netmend.program.meaning.uses_of_models import members, unwrapped
+from netmend.program.meaning.uses_of_models import members
 
 _SENSITIVE = frozenset(
     ("batchnorm1d", "batchnorm2d", "batchnorm3d", "syncbatchnorm", "lazybatchnorm1d", "lazybatchnorm2d", "lazybatchnorm3d",
@@ -46,7 +46,7 @@ _MODEL_PACKAGES = ("torchvision.models.", "timm.create_model")
 
 def cares(model: Value, depth: int = 8) -> bool | None:
     """Does a model behave differently in the two modes? None where its inside is not known."""
-    model = unwrapped(model)
+    model = bare(model)
     if depth == 0:
         return None
     if isinstance(model, Instance):
@@ -146,7 +146,7 @@ def may_switch(event: CallEvent, model: Value) -> bool:
     receiver = event.call.receiver
     if receiver is None:
         return False
-    receiver, model = unwrapped(receiver), unwrapped(model)
+    receiver, model = bare(receiver), bare(model)
     if same(receiver, model):
         return True
     is_other = isinstance(receiver, Call | Instance | Param) and isinstance(model, Call | Instance | Param)
@@ -155,9 +155,9 @@ def may_switch(event: CallEvent, model: Value) -> bool:
 
 def calls_of_model(events: Iterable[Event], model: Value) -> list[CallEvent]:
     """Where a model is applied."""
-    model = unwrapped(model)
+    model = bare(model)
     calls = (event for event in events if isinstance(event, CallEvent))
-    return [event for event in calls if same(unwrapped(event.call.function), model)]
+    return [event for event in calls if same(bare(event.call.function), model)]
 
 
 def silent_calls(loop: Loop, model: Value) -> list[CallEvent]:

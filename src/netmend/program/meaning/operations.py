@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from netmend.library import activations
@@ -198,16 +198,21 @@ _MOST_WALKED = 3000  # values looked at in one walk
 
 def walk(value: Value | None, *, into: Callable[[Value], bool] | None = None) -> Iterator[Value]:
     """Everything a value is computed from, itself first; `into` says which values are entered."""
+    return reached(value, lambda part: parts_of(part) if into is None or into(part) else ())
+
+
+def reached(
+    value: Value | None, parts: Callable[[Value], Iterable[Value]], most: int = _MOST_WALKED
+) -> Iterator[Value]:
+    """Everything that is reached from a value by way of its parts, each once, itself first."""
     waiting = [value] if value is not None else []
     seen: set[int] = set()
-    while waiting and len(seen) < _MOST_WALKED:
+    while waiting and len(seen) < most:
         current = waiting.pop()
-        if id(current) in seen:
-            continue
-        seen.add(id(current))
-        yield current
-        if into is None or into(current):
-            waiting.extend(reversed(list(parts_of(current))))
+        if id(current) not in seen:
+            seen.add(id(current))
+            yield current
+            waiting.extend(reversed(list(parts(current))))
 
 
 def parts_of(value: Value) -> Iterator[Value]:

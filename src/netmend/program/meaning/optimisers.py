@@ -9,10 +9,9 @@ from netmend.library.optimisers import ARGUMENTS
 from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Collection, Value, resolved
-from netmend.program.meaning.models import bare
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.remember import once
-from netmend.program.meaning.roles import OPTIMISER, SCALER, optimised, role
+from netmend.program.meaning.roles import OPTIMISER, SCALER, bare, optimised, role
 from netmend.program.meaning.training import is_step, stepped
 from netmend.program.meaning.uses import calls_given
 

@@ -14,9 +14,9 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
-from netmend.program.meaning.models import bare
 from netmend.program.meaning.modules import is_module, is_module_class
 from netmend.program.meaning.operations import layer_name
+from netmend.program.meaning.roles import bare
 
 _MOST_DEPTH = 5
 _UNNAMED = frozenset(("modulelist", "moduledict", "parameterlist", "parameterdict"))

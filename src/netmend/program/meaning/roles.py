@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import overload
 
+from netmend.library.operations import GIVE_BACK_SELF
 from netmend.program.engine.joined import WRAPPERS
 from netmend.program.engine.values import (
     Attribute,
@@ -22,6 +24,7 @@ from netmend.program.engine.values import (
     resolved,
 )
 
+_WRAPPERS = WRAPPERS | {"torch.compile", "torch.jit.script"}
 OPTIMISER, SCHEDULER, SCALER, MODEL, LOADER, OTHER = "optimiser", "scheduler", "scaler", "model", "loader", ""
 
 _SCALERS = ("torch.cuda.amp.GradScaler", "torch.amp.GradScaler", "torch.cpu.amp.GradScaler")
@@ -133,7 +136,7 @@ def _owners(value: Value) -> tuple[Value, ...] | None:
     value = resolved(value)
     if isinstance(value, Call):
         if value.method in ("parameters", "named_parameters") and value.receiver is not None:
-            return (_inside(value.receiver),)
+            return (bare(value.receiver),)
         if value.qualified in ("list", "iter", "tuple", "set") and len(value.args) == 1:
             return _owners(value.args[0])
         if value.qualified == "itertools.chain" and not value.open:
@@ -150,12 +153,21 @@ def _owners(value: Value) -> tuple[Value, ...] | None:
     return None
 
 
-def _inside(model: Value) -> Value:
-    """The model that `DataParallel(model)` wraps: both have the same parameters."""
-    model = resolved(model)
-    while isinstance(model, Call) and model.qualified in WRAPPERS and model.args:
-        model = resolved(model.args[0])
-    return model
+@overload
+def bare(value: Value) -> Value: ...
+@overload
+def bare(value: Value | None) -> Value | None: ...
+def bare(value: Value | None) -> Value | None:
+    """The model itself behind `.to(device)`, `.train()`, `DataParallel(…)`, `torch.compile(…)`."""
+    value = resolved(value)
+    while isinstance(value, Call):
+        if value.method in GIVE_BACK_SELF and value.receiver is not None:
+            value = resolved(value.receiver)
+        elif value.qualified in _WRAPPERS and value.args:
+            value = resolved(value.args[0])
+        else:
+            break
+    return value
 
 
 def _joined(values: tuple[Value, ...]) -> tuple[Value, ...] | None:

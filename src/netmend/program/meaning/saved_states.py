@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netmend.program.engine.joined import WRAPPERS
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -17,12 +18,6 @@ from netmend.program.engine.values import (
 from netmend.program.meaning.modules import TRAINABLE
 from netmend.program.meaning.operations import layer_name
 from netmend.program.meaning.parameter_names import named_layers
-
-_WRAPPERS = (
-    "torch.nn.DataParallel",
-    "torch.nn.parallel.DataParallel",
-    "torch.nn.parallel.DistributedDataParallel",
-)
 
 
 def model_of_state(program: Program, state: Value | None, before: int) -> Value | None:
@@ -96,4 +91,4 @@ def state_names(model: Value | None) -> set[str] | None:
 
 
 def _is_wrapped(value: Value | None) -> bool:
-    return isinstance(value, Call) and value.qualified in _WRAPPERS
+    return isinstance(value, Call) and value.qualified in WRAPPERS

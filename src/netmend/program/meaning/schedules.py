@@ -13,7 +13,6 @@ from netmend.program.meaning.remember import once
 from netmend.program.meaning.roles import same
 from netmend.program.meaning.training import is_schedule, is_step, stepped
 
-TRIGGERS = ("lr_scheduler", "_schedule", "cheduler.step(")
 _PLACES: dict[str, tuple[str, ...]] = {
     "StepLR": ("step_size", "gamma"),
     "MultiStepLR": ("milestones", "gamma"),

@@ -36,7 +36,6 @@ from netmend.program.engine.values import (
 )
 from netmend.program.meaning.roles import MODEL, OPTIMISER, OTHER, SCALER, SCHEDULER, role
 
-TRIGGERS = (".backward(",)
 _CLIPS = (
     "torch.nn.utils.clip_grad_norm_",
     "torch.nn.utils.clip_grad_value_",

@@ -6,8 +6,7 @@ from netmend.library.operations import OFF_DEVICE, SUMMARIES
 from netmend.program.engine.history import AUGMENT, STORE, Event, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Const, Instance, Item, Name, Value, resolved
-from netmend.program.meaning.models import bare
-from netmend.program.meaning.roles import MODEL, OPTIMISER, SCALER, optimised, role, same
+from netmend.program.meaning.roles import MODEL, OPTIMISER, SCALER, bare, optimised, role, same
 from netmend.program.meaning.training import Round, is_launcher, is_zero, stepped
 
 _READS = frozenset((*OFF_DEVICE, *SUMMARIES, "clone", "norm", "abs", "max", "min", "view", "flatten"))

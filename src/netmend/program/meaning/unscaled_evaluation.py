@@ -9,8 +9,9 @@ from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Const, Instance, Item, Operation, Value, resolved
 from netmend.program.meaning.arrays import same_numbers, split_part
 from netmend.program.meaning.fitting import SCALERS, estimator_kind
-from netmend.program.meaning.models import bare, is_module
+from netmend.program.meaning.models import is_module
 from netmend.program.meaning.operations import parts_of, walk
+from netmend.program.meaning.roles import bare
 from netmend.program.meaning.training import grad_is_off, rounds
 from netmend.program.meaning.training_steps import loss_of
 

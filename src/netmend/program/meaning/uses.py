@@ -15,7 +15,7 @@ def _given(program: Program) -> dict[int, list[CallEvent]]:
     found: dict[int, list[CallEvent]] = {}
     for event in program.calls:
         call = event.call
-        for argument in (*call.args, *call.keywords.values()):
+        for argument in call.given:
             for value in _inside(argument):
                 found.setdefault(id(value), []).append(event)
     return found

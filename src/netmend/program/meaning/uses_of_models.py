@@ -5,55 +5,27 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.library.operations import SAME_OBJECT
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Collection, Either, Instance, Value, options, resolved
+from netmend.program.meaning.models import parts
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.remember import once
-from netmend.program.meaning.roles import same
-
-_WRAPPERS = ("DataParallel", "DistributedDataParallel", "FullyShardedDataParallel")
-
-
-def unwrapped(value: Value) -> Value:
-    """The model inside `DataParallel(model)` and `models.resnet18().to(device)`."""
-    value = resolved(value)
-    while isinstance(value, Call):
-        if value.qualified.rpartition(".")[2] in _WRAPPERS and value.args:
-            value = resolved(value.args[0])
-        elif value.method in SAME_OBJECT and value.receiver is not None:
-            value = resolved(value.receiver)
-        else:
-            break
-    return value
+from netmend.program.meaning.roles import bare, same
 
 
 def is_computed_by(value: Value | None, model: Value) -> bool:
     """Was a model, or a layer of it, called on the way to a value?"""
-    model = unwrapped(model)
+    model = bare(model)
     inside = members(model)
     return any(
-        called is not None and (id(unwrapped(called)) in inside or same(unwrapped(called), model))
+        called is not None and (id(bare(called)) in inside or same(bare(called), model))
         for called in callees(value)
     )
 
 
 def members(model: Value) -> set[int]:
     """The `id`s of a model and of everything that it holds."""
-    found: set[int] = set()
-    waiting = [model]
-    while waiting and len(found) < 500:
-        value = unwrapped(waiting.pop())
-        if id(value) in found:
-            continue
-        found.add(id(value))
-        if isinstance(value, Instance):
-            waiting.extend(value.attributes.values())
-        elif isinstance(value, Collection):
-            waiting.extend(value.items)
-        elif isinstance(value, Call) and value.qualified.startswith("torch.nn."):
-            waiting.extend(value.args)
-    return found
+    return {id(part) for part in parts(model)}
 
 
 def callees(value: Value | None) -> Iterator[Value | None]:
@@ -68,7 +40,7 @@ def holds(value: Value | None, wanted: Value, depth: int = 4) -> bool:
     if value is None or depth == 0:
         return False
     value = resolved(value)
-    if value is wanted or unwrapped(value) is wanted:
+    if value is wanted or bare(value) is wanted:
         return True
     if isinstance(value, Collection):
         return any(holds(item, wanted, depth - 1) for item in value.items)
@@ -88,7 +60,7 @@ def escapes(program: Program, wanted: Value, known: tuple[str, ...] = ()) -> boo
             continue
         if call.qualified == "super" or (known and call.qualified.startswith(known)):
             continue
-        if any(holds(given, wanted) for given in (*call.args, *call.keywords.values())):
+        if any(holds(given, wanted) for given in call.given):
             return True
     return any(holds(entry.result, wanted) for entry in program.entries) or any(
         event.kind in ("store", "yield")
