@@ -51,8 +51,6 @@ class AccumulationNotDivided(StaticRule, code="S116", cause="LOOP-ACCUM"):
 
     GOOD = (
         Snippet("divided", DIVIDED_HEAD + LOOP + "    (loss / K).backward()\n" + DIVIDED_STEP),
-        Snippet("divided in place", DIVIDED_HEAD + LOOP + "    loss /= K\n    loss.backward()\n" + DIVIDED_STEP),
-        Snippet("summed loss", DIVIDED_HEAD + LOOP.replace("net(x), y)", "net(x), y, reduction='sum') / size") + "    loss.backward()\n" + DIVIDED_STEP),
         Snippet("gradients divided", DIVIDED_HEAD + LOOP + "    loss.backward()\n    if (i + 1) % K == 0:\n        for p in net.parameters():\n            p.grad /= K\n"
                 "        opt.step()\n        opt.zero_grad()\n"),
         Snippet("a step at each batch", DIVIDED_HEAD + LOOP + "    loss.backward()\n    opt.step()\n    opt.zero_grad()\n    if i % K == 0:\n        print(loss.item())\n"),
@@ -140,7 +138,6 @@ class LastWindowDropped(StaticRule, code="S125", cause="LOOP-ACCUM", advisory=Tr
     GOOD = (
         Snippet("the last batch counts", WINDOW_HEAD + "        if (i + 1) % k == 0 or i + 1 == len(loader):\n" + WINDOW_STEP),
         Snippet("a step behind the loop", WINDOW_HEAD + "        if (i + 1) % k == 0:\n" + WINDOW_STEP + "    optimizer.step()\n"),
-        Snippet("a step at each batch", WINDOW_HEAD + "        if i >= 0:\n" + WINDOW_STEP),
     )  # fmt: skip
     BAD = (
         Snippet("full windows only", WINDOW_HEAD + "        if (i + 1) % k == 0:\n" + WINDOW_STEP, line=4),

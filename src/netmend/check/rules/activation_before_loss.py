@@ -43,10 +43,6 @@ class SoftmaxBeforeCrossEntropy(StaticRule, code="S201", cause="LYR-SOFTMAX-EXTR
 
     GOOD = (
         Snippet("raw logits", SOFTMAX_HEAD + "loss = criterion(net(x), y)\n"),
-        Snippet(
-            "softmax only for display",
-            SOFTMAX_HEAD + "loss = criterion(net(x), y)\nprint(F.softmax(net(x), dim=1))\n",
-        ),
         Snippet("another loss", SOFTMAX_HEAD + "loss = F.nll_loss(F.softmax(net(x), dim=1).log(), y)\n"),
         Snippet(
             "one of several kinds of loss",
@@ -76,9 +72,6 @@ class SoftmaxBeforeCrossEntropy(StaticRule, code="S201", cause="LYR-SOFTMAX-EXTR
                 "loss = choices[name](net(x).softmax(1), y)\n", line=8,
                 fixed=SOFTMAX_HEAD + "choices = {'plain': criterion, 'smooth': nn.CrossEntropyLoss(label_smoothing=0.1)}\n"
                 "loss = choices[name](net(x), y)\n"),
-        Snippet("criterion given by the caller", SOFTMAX_HEAD + "class Trainer:\n    def __init__(self, net, criterion):\n        self.net = net\n"
-                "        self.criterion = criterion\n\n    def step(self, x, y):\n        return self.criterion(F.softmax(self.net(x), 1), y)\n\n"
-                "Trainer(net, criterion).step(x, y)\n", line=13),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -109,7 +102,6 @@ class LogSoftmaxBeforeCrossEntropy(StaticRule, code="S202", cause="LYR-SOFTMAX-E
 
     GOOD = (
         Snippet("with the likelihood", LOG_SOFTMAX_HEAD + "loss = F.nll_loss(F.log_softmax(net(x), dim=1), y)\n"),
-        Snippet("raw scores", LOG_SOFTMAX_HEAD + "loss = criterion(net(x), y)\nprint(F.log_softmax(net(x), dim=1))\n"),
         Snippet("over another axis on one path", LOG_SOFTMAX_HEAD + "out = net(x)\nif flat:\n    out = out.log_softmax(1)\nloss = criterion(out, y)\n"),
     )  # fmt: skip
     BAD = (
@@ -144,7 +136,6 @@ class SigmoidBeforeCrossEntropy(StaticRule, code="S203", cause="ACT-OUT-WRONG"):
         Snippet("raw scores", SOFTMAX_HEAD + "loss = criterion(net(x), y)\n"),
         Snippet("binary loss on sigmoid", SOFTMAX_HEAD + "loss = F.binary_cross_entropy(torch.sigmoid(net(x)), y)\n"),
         Snippet("bounded scores with a temperature", SOFTMAX_HEAD + "loss = criterion(10 * torch.tanh(net(x)), y)\n"),
-        Snippet("tanh inside the network", SOFTMAX_HEAD + "model = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), net)\nloss = criterion(model(x), y)\n"),
         Snippet("sigmoid when not training", "import torch\nfrom torch import nn\n\nclass Net(nn.Module):\n    def __init__(self):\n"
                 "        super().__init__()\n        self.fc = nn.Linear(4, 3)\n\n    def forward(self, x):\n        x = self.fc(x)\n"
                 "        return x if self.training else torch.sigmoid(x)\n\nnet = Net()\nloss = nn.functional.cross_entropy(net(x), y)\n"),
@@ -154,10 +145,6 @@ class SigmoidBeforeCrossEntropy(StaticRule, code="S203", cause="ACT-OUT-WRONG"):
                 fixed=SOFTMAX_HEAD + "model = nn.Sequential(net)\nloss = criterion(model(x), y)\n"),
         Snippet("tanh as a function", SOFTMAX_HEAD + "out = torch.tanh(net(x))\nloss = F.cross_entropy(out, y)\n", line=7,
                 fixed=SOFTMAX_HEAD + "out = net(x)\nloss = F.cross_entropy(out, y)\n"),
-        Snippet("in forward of a class", "import torch\nfrom torch import nn\n\nclass Net(nn.Module):\n    def __init__(self):\n"
-                "        super().__init__()\n        self.fc = nn.Linear(4, 3)\n        self.out = nn.Sigmoid()\n        self.loss = nn.CrossEntropyLoss()\n\n"
-                "    def forward(self, x):\n        return self.out(self.fc(x))\n\n    def training_step(self, batch, _):\n        x, y = batch\n"
-                "        return self.loss(self(x), y)\n", line=12),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -199,9 +186,7 @@ class SigmoidBeforeLogitsLoss(StaticRule, code="S204", cause="LYR-SOFTMAX-EXTRA"
 
     GOOD = (
         Snippet("raw scores", LOGITS_HEAD + "loss = criterion(net(x), y)\n"),
-        Snippet("sigmoid only for the prediction", LOGITS_HEAD + "out = net(x)\nloss = criterion(out, y)\nhits = (out.sigmoid() > 0.5) == y\n"),
         Snippet("sigmoid for the plain loss", LOGITS_HEAD + "loss = F.binary_cross_entropy(torch.sigmoid(net(x)), y)\n"),
-        Snippet("soft targets through sigmoid", LOGITS_HEAD + "loss = criterion(net(x), torch.sigmoid(teacher(x)))\n"),
         Snippet("sigmoid weighs the scores", LOGITS_HEAD + "out = net(x)\nloss = criterion(out * torch.sigmoid(out), y)\n"),
     )  # fmt: skip
     BAD = (
@@ -310,7 +295,6 @@ class SoftmaxBeforeBinaryLoss(StaticRule, code="S335", cause="LOS-SELECT"):
         Snippet("sigmoid", BINARY_HEAD + "net = nn.Sequential(nn.Linear(4, 3), nn.Sigmoid())\nloss = nn.BCELoss()(net(x), y)\n"),
         Snippet("the class of interest", BINARY_HEAD + "net = nn.Linear(4, 2)\nloss = F.binary_cross_entropy(torch.softmax(net(x), 1)[:, 1], y)\n"),
         Snippet("width not known", BINARY_HEAD + "def make(classes):\n    net = nn.Sequential(nn.Linear(4, classes), nn.Softmax(dim=1))\n    return F.binary_cross_entropy(net(x), y)\n"),
-        Snippet("cross-entropy", BINARY_HEAD + "net = nn.Linear(4, 3)\nloss = F.cross_entropy(net(x), y)\nshown = torch.softmax(net(x), 1)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("an object", BINARY_HEAD + "net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3), nn.Softmax(dim=1))\ncriterion = nn.BCELoss()\nloss = criterion(net(x), F.one_hot(y, 3).float())\n", line=7),

@@ -60,21 +60,13 @@ class NoActivationBetweenLinearMaps(StaticRule, code="S306", cause="ACT-HID-MISS
     GOOD = (
         Snippet("activation between", LINEAR_NET + "        return self.fc2(self.drop(F.relu(self.fc1(x))))\n"),
         Snippet("code of an autoencoder", HEAD + "net = nn.Sequential(nn.Linear(784, 64), nn.ReLU(), nn.Linear(64, 8), nn.Linear(8, 64), nn.ReLU(), nn.Linear(64, 784))\n"),
-        Snippet("low rank", HEAD + "lora = nn.Sequential(nn.Linear(768, 4, bias=False), nn.Linear(4, 768, bias=False), nn.ReLU())\n"),
         Snippet("depthwise and pointwise", HEAD + "conv = nn.Sequential(nn.Conv2d(32, 32, 3, groups=32), nn.Conv2d(32, 64, 1), nn.ReLU())\n"),
-        Snippet("largest of a window", HEAD + "net = nn.Sequential(nn.Conv2d(1, 8, 3), nn.MaxPool2d(2), nn.Conv2d(8, 16, 3), nn.ReLU())\n"),
         Snippet("features are used elsewhere too", LINEAR_NET + "        h = self.fc1(x)\n        return F.relu(self.fc2(h)), h\n"),
-        Snippet("query and key", HEAD + "def scores(x, q, k):\n    return nn.Linear(8, 8)(x) @ torch.relu(nn.Linear(8, 8)(x)).t()\n"),
-        Snippet("own function between", LINEAR_NET + "        h = my_activation(self.fc1(x))\n        return F.relu(self.fc2(h))\n"),
-        Snippet("layer norm between", HEAD + "net = nn.Sequential(nn.Linear(8, 32), nn.LayerNorm(32), nn.Linear(32, 8), nn.ReLU())\n"),
         Snippet("activation appended too", HEAD + "def mlp(widths):\n    layers = []\n    for a, b in zip(widths, widths[1:]):\n        layers.append(nn.Linear(a, b))\n        layers.append(nn.ReLU())\n"
-                "    return nn.Sequential(*layers)\n"),
-        Snippet("activation on one path", HEAD + "def mlp(widths, act):\n    layers = []\n    for a, b in zip(widths, widths[1:]):\n        layers.append(nn.Linear(a, b))\n        if act:\n            layers.append(act())\n"
                 "    return nn.Sequential(*layers)\n"),
         Snippet("linear all over, not trained here", HEAD + "probe = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 8))\n"),
         Snippet("deep linear network", HEAD + "net = nn.Sequential(nn.Linear(4, 32, bias=False), nn.Linear(32, 4, bias=False), nn.Softmax(dim=1))\n"),
         Snippet("few channels of many", HEAD + "net = nn.Sequential(nn.Conv1d(1, 64, 3), nn.ReLU(), nn.Conv1d(64, 4, 3), nn.Conv1d(4, 2, 3))\n"),
-        Snippet("widths not known", HEAD + "def head(a, b, c):\n    return nn.Sequential(nn.Linear(a, b), nn.Linear(b, c), nn.ReLU())\n"),
     )  # fmt: skip
     BAD = (
         Snippet("in forward", LINEAR_NET + "        x = self.drop(self.fc1(x))\n        return F.relu(self.fc2(x))\n", line=14),
@@ -147,13 +139,6 @@ class TwoActivationsInARow(StaticRule, code="S307", cause="ACT-EXTRA"):
 
     GOOD = (
         Snippet("one each", TWO_NET + "        return torch.sigmoid(self.fc2(self.act(self.fc1(x))))\n"),
-        Snippet("mish by hand", HEAD + "def mish(x):\n    return x * torch.tanh(F.softplus(x))\n"),
-        Snippet("attention scores", TWO_NET + "        weights = F.softmax(F.leaky_relu(self.fc1(x)), dim=1)\n        return weights * x\n"),
-        Snippet("log of a softmax", TWO_NET + "        return torch.log(F.softmax(self.fc2(x), dim=1))\n"),
-        Snippet("a dropout and a layer between", TWO_NET + "        x = F.dropout(F.relu(self.fc1(x)), training=self.training)\n        return torch.relu(self.fc2(x))\n"),
-        Snippet("the block ends with its own", HEAD + "class Block(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(4, 4)\n\n"
-                "    def forward(self, x):\n        return F.relu(self.fc(x))\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
-                "        self.block = Block()\n\n    def forward(self, x):\n        return F.relu(self.block(x))\n"),
         Snippet("the same again at the end", TWO_NET + "        x = self.fc2(self.fc1(x))\n        x = self.act(x)\n        x = F.relu(x)\n        return x\n"),
         Snippet("two branches", TWO_NET + "        h = torch.tanh(self.fc1(x))\n        return torch.relu(h), torch.sigmoid(h)\n"),
     )  # fmt: skip
@@ -243,11 +228,8 @@ class SoftmaxBetweenLayers(StaticRule, code="S322", cause="ACT-HID-WRONG"):
 
     GOOD = (
         Snippet("at the end", SOFTMAX_NET + "        return F.softmax(self.fc2(F.relu(self.fc1(x))), dim=1)\n"),
-        Snippet("attention", SOFTMAX_NET + "        weights = F.softmax(self.fc1(x), dim=1)\n        return self.fc2(weights * self.fc1(x))\n"),
-        Snippet("weighted sum", SOFTMAX_NET + "        weights = torch.softmax(self.fc1(x), -1)\n        return self.fc2(weights @ self.values)\n"),
         Snippet("soft look-up in a table", SOFTMAX_NET + "        return self.mix(F.softmax(self.fc1(x), dim=-1))\n"),
         Snippet("probabilities are used too", SOFTMAX_NET + "        p = F.softmax(self.fc1(x), dim=-1)\n        return self.fc2(p), p\n"),
-        Snippet("heads of an attention talk", HEAD + "def attend(q, k, v):\n    scores = nn.Conv2d(8, 8, 1)(q @ k).softmax(-1)\n    return nn.Conv2d(8, 8, 1)(scores) @ v\n"),
         Snippet("early guess fed back", SOFTMAX_NET + "        guess = F.softmax(self.fc1(x), dim=-1)\n        return x + self.fc2(guess).to(x.device)\n"),
         Snippet("input of unknown origin", HEAD + "def refine(p):\n    return nn.Linear(4, 4)(p.softmax(-1))\n"),
     )  # fmt: skip

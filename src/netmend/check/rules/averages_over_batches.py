@@ -140,18 +140,6 @@ class BatchMeansOverSamples(StaticRule, code="S607", cause="VAL-METRIC"):
             + UNWEIGHTED_TEST.format("F.nll_loss(net(x), y, reduction='sum').item()", ".dataset"),
         ),
         Snippet(
-            "summed loss of old",
-            UNWEIGHTED_HEAD
-            + UNWEIGHTED_TEST.format("F.nll_loss(net(x), y, size_average=False).item()", ".dataset"),
-        ),
-        Snippet(
-            "by batches", UNWEIGHTED_HEAD + UNWEIGHTED_TEST.format("F.cross_entropy(net(x), y).item()", "")
-        ),
-        Snippet(
-            "hits per sample",
-            UNWEIGHTED_HEAD + UNWEIGHTED_TEST.format("(net(x).argmax(1) == y).sum().item()", ".dataset"),
-        ),
-        Snippet(
             "one sample per batch",
             UNWEIGHTED_HEAD
             + UNWEIGHTED_TEST.format("F.cross_entropy(net(x), y).item()", ".dataset")
@@ -210,11 +198,6 @@ class HitsOverBatches(StaticRule, code="S612", cause="VAL-METRIC", preview=True)
             + HITS_TEST.format("(net(x).argmax(1) == y).sum().item()", "")
             + "\ntest(net, DataLoader(data, batch_size=1))\n",
         ),
-        Snippet(
-            "samples are counted",
-            DROPS_HEAD
-            + HITS_TEST.format("(net(x).argmax(1) == y).sum().item()", "").replace("len(loader)", "seen"),
-        ),
     )
     BAD = (
         Snippet("in a function", DROPS_HEAD + HITS_TEST.format("(net(x).argmax(1) == y).sum().item()", ""), line=9),
@@ -263,15 +246,6 @@ class CountOverOtherSet(StaticRule, code="S615", cause="VAL-METRIC"):
     GOOD = (
         Snippet("the same set", OTHER_HEAD.format("test_loader") + "print(hits / len(test_set))\n"),
         Snippet(
-            "through the loader",
-            OTHER_HEAD.format("test_loader") + "print(hits / len(test_loader.dataset))\n",
-        ),
-        Snippet("batches", OTHER_HEAD.format("train_loader") + "print(hits / len(train_loader))\n"),
-        Snippet(
-            "the training set",
-            OTHER_HEAD.format("train_loader") + "print(hits / len(train_loader.dataset))\n",
-        ),
-        Snippet(
             "a list of results",
             OTHER_HEAD.format("train_loader") + "results = [1, 2]\nprint(hits / len(results))\n",
         ),
@@ -279,7 +253,6 @@ class CountOverOtherSet(StaticRule, code="S615", cause="VAL-METRIC"):
     BAD = (
         Snippet("the wrong loader", OTHER_HEAD.format("train_loader") + 'print("test accuracy", hits / len(test_set))\n', line=13),
         Snippet("through the loader's set", OTHER_HEAD.format("train_loader") + "accuracy = 100 * hits / len(test_loader.dataset)\n", line=13),
-        Snippet("the wrong size", OTHER_HEAD.format("test_loader") + "def rate(count, rows):\n    return count / len(rows)\n\nprint(rate(hits, train_set))\n", line=14),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -93,13 +93,10 @@ class BackwardWithoutGraph(StaticRule, code="S121", cause="LOOP-NO-GRAD"):
 
     GOOD = (
         Snippet("gradients on", BACKWARD_HEAD + "    loss = F.mse_loss(net(x), y)\n" + BACKWARD_END),
-        Snippet("only the targets without", BACKWARD_HEAD + "    with torch.no_grad():\n        target = teacher(x)\n    loss = F.mse_loss(net(x), target)\n" + BACKWARD_END),
         Snippet("targets given first", BACKWARD_HEAD + "    with torch.no_grad():\n        target = teacher(x)\n    loss = F.mse_loss(target, net(x))\n" + BACKWARD_END),
-        Snippet("fixed features", BACKWARD_HEAD + "    with torch.no_grad():\n        features = backbone(x)\n    loss = F.mse_loss(net(features), y)\n" + BACKWARD_END),
         Snippet("weights of the loss without", BACKWARD_HEAD + "    with torch.no_grad():\n        weight = F.mse_loss(net(x), y)\n    loss = weight * net(x).mean()\n" + BACKWARD_END),
         Snippet("a start value that is then improved", BACKWARD_HEAD + "    with torch.no_grad():\n        guess = net(x)\n    guess.requires_grad_(True)\n    opt = torch.optim.Adam([guess])\n    loss = F.mse_loss(guess, y)\n" + BACKWARD_END),
         Snippet("switched on again", BACKWARD_HEAD + "    with torch.no_grad():\n        with torch.enable_grad():\n            loss = F.mse_loss(net(x), y)\n" + BACKWARD_END),
-        Snippet("shared with evaluation", SHARED.format("if opt is not None:") + "    with torch.no_grad():\n        for x, y in held_out:\n            step(net, x, y)\n"),
         Snippet("shared, batches unpacked in the call", SHARED.format("if opt is not None:") + "    with torch.no_grad():\n        print(sum(step(net, *batch) for batch in held_out))\n"),
         Snippet("shared, left early", SHARED.format("if opt is None:\n        return loss.item()\n    if True:") + "    with torch.no_grad():\n        for batch in held_out:\n            step(net, *batch)\n"),
     )  # fmt: skip
@@ -241,18 +238,12 @@ class StateNotDetached(StaticRule, code="S122", cause="LOOP-DETACH"):
     GOOD = (
         Snippet("detached", STATE_HEAD + "    out, state = net(x, state)\n    state = state.detach()\n" + STATE_END),
         Snippet("detached at the start", STATE_HEAD + "    if state is not None:\n        state = state.detach()\n    out, state = net(x, state)\n" + STATE_END),
-        Snippet("a new state in each round", STATE_HEAD + "    state = torch.zeros(1, 5, 8)\n    out, state = net(x, state)\n" + STATE_END),
         Snippet("both parts detached", STATE_FUNCTION.replace("model(x, hidden)", "model(x, tuple(part.detach() for part in hidden))")),
         Snippet("state not used again", STATE_HEAD + "    out, last = net(x)\n" + STATE_END),
         Snippet("detached by a helper", "from tools import repackage\n\n" + STATE_FUNCTION.replace("        output, hidden", "        hidden = repackage(hidden)\n        output, hidden")),
         Snippet("detached in place", STATE_FUNCTION + "        hidden.detach_()\n"),
         Snippet("differentiated once per window", STATE_HEAD.replace("    opt.zero_grad()\n", "") + "    out, state = net(x, state)\n    if len(x) > 9:\n        opt.zero_grad()\n"
                 "        out.mean().backward()\n        opt.step()\n        state = state.detach()\n"),
-        Snippet("a queue of keys without a graph", STATE_HEAD + "    with torch.no_grad():\n        key, _ = net(y)\n    out, _ = net(x)\n    out = out * queue.mean()\n" + STATE_END
-                + "    queue = torch.cat([key, queue])[:64]\n"),
-        Snippet("a running scale", STATE_HEAD + "    out, _ = net(x)\n    out = out / scale\n" + STATE_END + "    with torch.no_grad():\n        scale = 0.9 * scale + 0.1 * out.std()\n"),
-        Snippet("the class with the highest score", STATE_HEAD + "    out, _ = net(torch.cat([x, state]))\n" + STATE_END + "    _, state = torch.max(out, 1)\n"),
-        Snippet("an average of numbers", STATE_HEAD + "    out, _ = net(x)\n    state = 0.9 * (state or 0) + 0.1 * out.mean().item()\n" + STATE_END),
     )  # fmt: skip
     BAD = (
         Snippet("carried", STATE_HEAD + "    out, state = net(x, state)\n" + STATE_END, line=19),

@@ -65,9 +65,7 @@ class BatchAxisOfRecurrentLayer(StaticRule, code="S312", cause="INP-FORMAT-RNN")
     GOOD = (
         Snippet("batch first", FIRST + "        return self.fc(out[:, -1])\n"),
         Snippet("time first", PLAIN + "        return self.fc(out[-1])\n"),
-        Snippet("last state", PLAIN + "        return self.fc(h[-1])\n"),
         Snippet("swapped before", PLAIN + "        return self.fc(out.transpose(0, 1)[:, -1])\n"),
-        Snippet("batch of one", "from torch import nn\n\nlstm = nn.LSTM(3, 4)\n\ndef run(x):\n    out, _ = lstm(x.view(len(x), 1, -1))\n    return out[:, -1]\n"),
         Snippet("choice of the caller", "from torch import nn\n\ndef last(x, first):\n    out, _ = nn.GRU(3, 4, batch_first=first)(x)\n    return out[:, -1]\n"),
         Snippet("the first feature", PLAIN + "        return out[:, :, -1]\n"),
     )  # fmt: skip
@@ -178,9 +176,7 @@ class PredictionOverBatchAxis(StaticRule, code="S608", cause="TSR-INDEX", previe
 
     GOOD = (
         Snippet("over the classes", PREDICTION_HEAD + "        hits += (out.argmax(1) == y).sum()\n"),
-        Snippet("one sample", PREDICTION_HEAD + "        hits += int(out[0].argmax(0) == y[0])\n"),
         Snippet("classes first", PREDICTION_HEAD + "        hits += (out.t().argmax(0) == y).sum()\n"),
-        Snippet("the nearest of a batch", PREDICTION_HEAD + "        print(out.argmax(0))\n"),
         Snippet(
             "votes of several models",
             "import torch\ndef vote(models, x, y):\n    scores = torch.stack([m(x) for m in models])\n    return scores.argmax(0) == y\n",

@@ -98,7 +98,6 @@ class BatchNormOnOneSample(StaticRule, code="S331", cause="HYP-BATCH-SMALL"):
 
     GOOD = (
         Snippet("larger batches", SAMPLE_HEAD + "loader = DataLoader(data, batch_size=32)\n" + LOOP),
-        Snippet("size from the outside", SAMPLE_HEAD + "loader = DataLoader(data, batch_size=size)\n" + LOOP),
         Snippet("evaluation", SAMPLE_HEAD + "loader = DataLoader(data, batch_size=1)\nnet.eval()\nwith torch.no_grad():\n    for x, y in loader:\n        print(net(x))\n"),
         Snippet("layer norm", SAMPLE_HEAD.replace("BatchNorm1d", "LayerNorm") + "loader = DataLoader(data, batch_size=1)\n" + LOOP),
         Snippet("frozen statistics", SAMPLE_HEAD + "loader = DataLoader(data, batch_size=1)\nnet.eval()\n" + LOOP),
@@ -185,9 +184,7 @@ class BatchNormShared(StaticRule, code="S334", cause="LYR-NORM-STATS", preview=T
 
     GOOD = (
         Snippet("one each", NET + "        return self.bn2(self.two(self.bn(self.one(x)).relu()))\n"),
-        Snippet("two inputs of one layer", NET + "        return self.bn(self.one(x)), self.bn(self.one(y))\n"),
         Snippet("either or", NET + "        h = self.one(x) if y is None else self.two(x)\n        return self.bn(h)\n"),
-        Snippet("layer norm", NET.replace("BatchNorm2d(8)", "LayerNorm(8)") + "        return self.bn(self.two(self.bn(self.one(x)).relu()))\n"),
         Snippet("without statistics", NET.replace("Norm2d(8)", "Norm2d(8, affine=False, track_running_stats=False)") + "        return self.bn(self.two(self.bn(self.one(x)).relu()))\n"),
     )  # fmt: skip
     BAD = (

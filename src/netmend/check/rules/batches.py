@@ -52,10 +52,7 @@ class OnlyFirstBatch(StaticRule, code="S126", cause="HYP-EPOCH-FEW", preview=Tru
 
     GOOD = (
         Snippet("all batches", TRAIN + "    return loss.item()\n"),
-        Snippet("one batch to look at", "def first(loader):\n    for x, y in loader:\n        print(x.shape)\n        break\n"),
-        Snippet("one batch to return", "def first(loader):\n    for batch in loader:\n        return batch\n"),
         Snippet("stops under a condition", TRAIN + "        if loss.item() < 0.1:\n            break\n"),
-        Snippet("the score of all batches", SCORE + "    return hits / total\n"),
         Snippet("a function inside returns", TRAIN.replace("        loss = criterion(model(x), y)\n", "        def score():\n            return criterion(model(x), y)\n        loss = score()\n")),
     )  # fmt: skip
     BAD = (
@@ -130,12 +127,6 @@ class FirstBatchAgain(StaticRule, code="S517", cause="HYP-BATCH-IMPL", preview=T
             + LOOP.format("next(iter(loader))"),
         ),
         Snippet(
-            "a sample before the loop",
-            AGAIN_HEAD
-            + "loader = DataLoader(data, batch_size=8)\nx, y = next(iter(loader))\n"
-            + LOOP.format("x, y"),
-        ),
-        Snippet(
             "not known how it draws",
             AGAIN_HEAD
             + "loader = DataLoader(data, batch_size=8, sampler=sampler)\n"
@@ -201,7 +192,6 @@ class BatchCutWrongly(StaticRule, code="S526", cause="HYP-BATCH-IMPL", preview=T
 
     GOOD = (
         Snippet("by the size", CUT_HEAD + "for i in range(0, len(x), size):\n    loss = F.cross_entropy(net(x[i : i + size]), y[i : i + size])\n" + STEP),
-        Snippet("multiplied", CUT_HEAD + "for i in range(len(x) // size):\n    a = i * size\n    loss = F.cross_entropy(net(x[a : a + size]), y[a : a + size])\n" + STEP),
         Snippet("windows of a series", CUT_HEAD + "for i in range(len(x) - size):\n    loss = F.mse_loss(net(x[i : i + size]), x[i + 1 : i + size + 1])\n" + STEP),
         Snippet("one permutation for both", CUT_HEAD + "order = torch.randperm(len(x))\nfor i in range(0, len(x), size):\n    rows = order[i : i + size]\n    loss = F.cross_entropy(net(x[rows]), y[rows])\n" + STEP),
         Snippet("labels put in order before", CUT_HEAD + "order = torch.randperm(len(x))\ny = y[order]\nfor i in range(0, len(x), size):\n    loss = F.cross_entropy(net(x[order[i : i + size]]), y[i : i + size])\n" + STEP),

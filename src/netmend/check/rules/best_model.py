@@ -74,16 +74,6 @@ class BestStateNotCopied(StaticRule, code="S609", cause="TRN-CKPT"):
             + "net.load_state_dict(state)\n",
         ),
         Snippet(
-            "cloned",
-            STATE_HEAD
-            + STATE_LOOP.format("{k: v.clone() for k, v in net.state_dict().items()}")
-            + "net.load_state_dict(state)\n",
-        ),
-        Snippet(
-            "written to disk",
-            STATE_HEAD + STATE_LOOP.format("net.state_dict()\n        torch.save(state, 'best.pt')"),
-        ),
-        Snippet(
             "handed to a twin at once",
             STATE_HEAD
             + "twin = nn.Linear(4, 2)\n"
@@ -246,21 +236,14 @@ class BestStartsAtZero(StaticRule, code="S617", cause="HYP-EPOCH-FEW"):
 
     GOOD = (
         Snippet("infinity", START_HEAD + 'best = float("inf")\n' + START_LOOP),
-        Snippet("nothing", START_HEAD + "best = None\n" + START_LOOP.replace("if val", "if best is None or val")),
         Snippet("the first round counts", START_HEAD + "best = 0.0\n" + START_LOOP.replace("if val_loss < best", "if epoch == 0 or val_loss < best")),
         Snippet("set in the first round", START_HEAD + "best = 0.0\n" + START_LOOP.replace("    if val", "    if epoch == 0:\n        best = val_loss\n    if val")),
         Snippet("accuracy", START_HEAD + "best = 0.0\n" + START_LOOP.replace("val_loss <", "val_loss >").replace("val_loss", "accuracy")),
-        Snippet("equal counts", START_HEAD + "best = 0\n" + START_LOOP.replace("<", "<=")),
         Snippet("may be negative", START_HEAD + "best_loss = 0.0\n" + START_LOOP.replace("best:", "best_loss:").replace("best =", "best_loss =").replace("val_loss", "neg_elbo")),
-        Snippet("a density", START_HEAD + "best = 0.0\n" + START_LOOP.replace("evaluate(net, val_loader)", "-flow.log_prob(x).mean().item()")),
         Snippet("the range of a signed error", START_HEAD + "min_err, max_err = 0, 0\nfor err in errors:\n    if err < min_err:\n        min_err = err\n"
                 "    if err > max_err:\n        max_err = err\n"),
-        Snippet("the name says nothing", START_HEAD + "best = 0.0\n" + START_LOOP.replace("val_loss", "value")),
         Snippet("percent", START_HEAD + "best = 1.0\n" + START_LOOP.replace("val_loss <", "val_loss >").replace("val_loss", "acc") + "    print(acc * 100)\n"),
-        Snippet("taken from a checkpoint", STOPPER.format("0.0") + "\n    def load(self, state):\n        self.best = state['best']\n"),
         Snippet("set from outside", STOPPER.format("0.0") + "\nstopper = Stopper(3)\nstopper.best = float('inf')\n"),
-        Snippet("an object that starts right", STOPPER.format("float('inf')")),
-        Snippet("measured by something unknown", MEASURED.format("gaussian_nll_loss")),
     )  # fmt: skip
     BAD = (
         Snippet("zero", START_HEAD + "best = 0.0\n" + START_LOOP, line=3, fixed=START_HEAD + 'best = float("inf")\n' + START_LOOP),

@@ -69,13 +69,10 @@ class ColumnAgainstRow(StaticRule, code="S216", cause="TSR-SQUEEZE"):
         Snippet("column squeezed", HEAD + "for a, b in loader:\n    loss = nn.functional.mse_loss(net(a).squeeze(1), b)\n"),
         Snippet("target as a column", HEAD + "for a, b in loader:\n    loss = nn.MSELoss()(net(a), b[:, None])\n"),
         Snippet("column against column", HEAD + "y = x.sum(1, keepdim=True)\nloss = nn.functional.l1_loss(net(x), y)\n"),
-        Snippet("column kept as a table", HEAD + "import pandas as pd\nframe = pd.read_csv('houses.csv')\ny = torch.tensor(frame[['price']].values).float()\n"
-                "loss = nn.functional.mse_loss(net(torch.tensor(frame[['a', 'b']].values)), y)\n"),
         Snippet("all pairs wanted", HEAD + "score = net(x).squeeze(1)\nloss = (score.unsqueeze(1) - score).clamp(min=0).mean()\nloss.backward()\n"),
         Snippet("prediction against one number", HEAD + "loss = ((net(x) - y.mean()) ** 2).mean()\nloss.backward()\n"),
         Snippet("made a column in place", HEAD + "import numpy as np\ntimes = np.linspace(0, 1, 200)\ntimes.resize((200, 1))\n"
                 "loss = nn.functional.mse_loss(net(x), torch.Tensor(times))\n"),
-        Snippet("shape of the data not known", HEAD + "def step(a, b):\n    loss = nn.functional.mse_loss(net(a), b)\n    loss.backward()\n"),
     )  # fmt: skip
     BAD = (
         Snippet("batches of tensors", HEAD + "criterion = nn.MSELoss()\nfor a, b in loader:\n    loss = criterion(net(a), b)\n    loss.backward()\n", line=11),
@@ -85,8 +82,6 @@ class ColumnAgainstRow(StaticRule, code="S216", cause="TSR-SQUEEZE"):
                 "loss = nn.functional.mse_loss(net(x), y)\n", line=14),
         Snippet("written by hand", HEAD + "def error(out, target):\n    return ((out - target) ** 2).mean()\n\nfor rows in torch.randperm(200).split(20):\n"
                 "    loss = error(net(x[rows]), y[rows])\n    loss.backward()\n", line=10),
-        Snippet("in a trainer", HEAD + "class Trainer:\n    def __init__(self):\n        self.net = net\n        self.loss = nn.SmoothL1Loss()\n\n    def step(self, a, b):\n"
-                "        loss = self.loss(self.net(a), b)\n        loss.backward()\n        return loss.item()\n\nt = Trainer()\nlosses = [t.step(a, b) for a, b in loader]\n", line=15),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -173,17 +168,12 @@ class HitsOfAllPairs(StaticRule, code="S618", cause="VAL-METRIC"):
 
     GOOD = (
         Snippet("column squeezed", LABELS + EVALUATION.format("(net(a) > 0).squeeze(1).float()", "(decided == b).sum().item()")),
-        Snippet("rows of one table, squeezed", SCALED.format("net(held).squeeze(1) > 0")),
         Snippet("labels as a column", LABELS + EVALUATION.format("(net(a) > 0).float()", "(decided == b.unsqueeze(1)).sum().item()")),
         Snippet("all pairs wanted", LABELS + EVALUATION.format("(net(a) > 0).squeeze(1).float()", "(decided[:, None] == b).sum().item()")),
         Snippet("labels among themselves", LABELS + "for a, b in loader:\n    column = b.view(-1, 1)\n    same = column == b\n    print(net(a) * same)\n"),
         Snippet("shape of the labels not known", LABELS + "def hits(a, b):\n    return ((net(a) > 0) == b).sum()\n"),
-        Snippet("as in the examples of PyTorch", CLASSES + EVALUATION.format("net(a).argmax(dim=1, keepdim=True)", "decided.eq(b.view_as(decided)).sum().item()")),
-        Snippet("the best of each row", CLASSES + EVALUATION.format("net(a).topk(1)[1]", "(decided == b.view(-1, 1)).sum().item()")),
-        Snippet("the first two of each row", CLASSES + EVALUATION.format("net(a).topk(2, 1)[1]", "(decided == b.view(-1, 1)).sum().item()")),
         Snippet("all ranks of each row", CLASSES + EVALUATION.format("net(a).sort(1, descending=True)[1]", "(decided == b.view(-1, 1)).sum().item()")),
         Snippet("turned around", CLASSES + EVALUATION.format("net(a).topk(1)[1].t()", "decided.eq(b.view(1, -1)).sum().item()")),
-        Snippet("against one number", LABELS + EVALUATION.format("(net(a) > 0).float()", "(decided == 1.0).sum().item()")),
     )  # fmt: skip
     BAD = (
         Snippet("hits of each batch", LABELS + EVALUATION.format("(net(a) > 0).float()", "(decided == b).sum().item()"), line=13),

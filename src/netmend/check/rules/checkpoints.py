@@ -46,8 +46,6 @@ class CheckpointWithoutMatch(StaticRule, code="S341", cause="TRN-CKPT"):
 
     GOOD = (
         Snippet("the part itself", HEAD + "second.encoder.load_state_dict(first.backbone.state_dict(), strict=False)\n"),
-        Snippet("some names fit", HEAD.replace("self.encoder", "self.backbone") + "torch.save(first.state_dict(), 'a.pt')\n"
-                "second.load_state_dict(torch.load('a.pt'), strict=False)\n"),
         Snippet("renamed", HEAD + "state = {k.replace('backbone', 'encoder'): v for k, v in first.state_dict().items()}\n"
                 "second.load_state_dict(state, strict=False)\n"),
         Snippet("a file from elsewhere", HEAD + "second.load_state_dict(torch.load('b.pt'), strict=False)\n"),
@@ -58,7 +56,6 @@ class CheckpointWithoutMatch(StaticRule, code="S341", cause="TRN-CKPT"):
     BAD = (
         Snippet("other prefix, through a file", HEAD + "torch.save(first.state_dict(), 'a.pt')\nsecond.load_state_dict(torch.load('a.pt'), strict=False)\n", line=18),
         Snippet("directly", HEAD + "def transfer(a, b):\n    b.load_state_dict(a.state_dict(), strict=False)\n\ntransfer(first, second)\n", line=18),
-        Snippet("the whole into the part", HEAD + "second.encoder.load_state_dict(first.state_dict(), strict=False)\n", line=17),
         Snippet("filtered to nothing", HEAD + "own = second.state_dict()\nown.update({k: v for k, v in first.state_dict().items() if k in own})\nsecond.load_state_dict(own)\n", line=18),
         Snippet("wrapped when saved", HEAD + "wrapped = nn.DataParallel(first)\ntorch.save({'net': wrapped.state_dict()}, 'a.pt')\n"
                 "again = Pretext()\nagain.load_state_dict(torch.load('a.pt')['net'], strict=False)\n", line=20),
@@ -144,10 +141,6 @@ class StateDictIsAPath(StaticRule, code="S712", cause="API-USAGE"):
 
     GOOD = (
         Snippet("loaded", "import torch\n\nmodel.load_state_dict(torch.load('net.pt'))\n"),
-        Snippet(
-            "an item by its name",
-            "import torch\n\nstate = torch.load('net.pt')\nmodel.load_state_dict(state['net'])\n",
-        ),
         Snippet(
             "of unknown kind", "import torch\n\ndef resume(model, path):\n    model.load_state_dict(path)\n"
         ),

@@ -57,10 +57,7 @@ class BatchesInClassOrder(StaticRule, code="S532", cause="API-SHUFFLE-POS"):
         Snippet("a new order in each epoch", BATCHES_HEAD + LOOP.replace("for i in range(0, len(X), 20):", "for i in torch.randperm(1000).split(20):")
                 .replace("[i : i + 20]", "[i]")),
         Snippet("mixed before", BATCHES_HEAD + "order = torch.randperm(len(X))\nX, Y = X[order], Y[order]\n" + LOOP),
-        Snippet("drawn at random", BATCHES_HEAD.replace("np.full(100, kind)", "np.random.randint(0, 10, 100)") + LOOP),
         Snippet("all at once", BATCHES_HEAD + LOOP.replace("    for i in range(0, len(X), 20):\n", "    for i in (0,):\n").replace("[i : i + 20]", "[:]")),
-        Snippet("only measured in order", BATCHES_HEAD + "opt.step()\nwith torch.no_grad():\n    for i in range(0, 1000, 20):\n"
-                "        print(nn.functional.cross_entropy(net(X[i : i + 20]), Y[i : i + 20]))\n"),
     )  # fmt: skip
     BAD = (
         Snippet(
@@ -138,13 +135,6 @@ class SplitInClassOrder(StaticRule, code="S614", cause="VAL-SPLIT"):
         Snippet(
             "mixed first", SPLIT_HEAD + "order = torch.randperm(len(x))\nx, y = x[order], y[order]\n" + SPLIT
         ),
-        Snippet(
-            "labels drawn at random",
-            SPLIT_HEAD.replace("labels += [kind] * 100", "labels += list(np.random.randint(0, 5, 100))")
-            + SPLIT,
-        ),
-        Snippet("a series", "import torch\n\ny = torch.tensor(series)\ntrain, test = y[:800], y[800:]\n"),
-        Snippet("only the first rows are shown", SPLIT_HEAD + "print(y[:10], y[10:])\n"),
     )
     BAD = (
         Snippet("a list", SPLIT_HEAD + SPLIT, line=10),

@@ -99,17 +99,13 @@ class WidthOneIntoCrossEntropy(StaticRule, code="S212", cause="LYR-OUT-SHAPE"):
     GOOD = (
         Snippet("two outputs", WIDTH_HEAD + "net = nn.Linear(4, 2)\nloss = criterion(net(x), y)\n"),
         Snippet("binary loss", WIDTH_HEAD + "loss = F.binary_cross_entropy_with_logits(net(x), y)\n"),
-        Snippet("one score for each choice", WIDTH_HEAD + "scores = net(x).view(-1, choices)\nloss = criterion(scores, y)\n"),
         Snippet("one score for each token", WIDTH_HEAD + "start = net(tokens).squeeze(-1)\nloss = criterion(start, y)\n"),
-        Snippet("width from a parameter", "from torch import nn\ndef build(width=1):\n    return nn.Linear(4, width)\n"
-                "def loss(x, y, width):\n    return nn.CrossEntropyLoss()(build(width)(x), y)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("linear layer of one unit", WIDTH_HEAD + "loss = criterion(net(x), y)\n", line=7),
         Snippet("in a class, as a function", "from torch import nn\nimport torch.nn.functional as F\n\nclass Net(nn.Module):\n    def __init__(self, classes=1):\n"
                 "        super().__init__()\n        self.head = nn.Linear(16, classes)\n\n    def forward(self, x):\n        return self.head(x)\n\n"
                 "model = Net()\nfor x, y in loader:\n    F.cross_entropy(model(x), y).backward()\n", line=14),
-        Snippet("one channel of a mask", WIDTH_HEAD + "unet = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 1, 1))\nloss = criterion(unet(x), mask)\n", line=8),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -194,7 +190,6 @@ class FewerOutputsThanClasses(StaticRule, code="S228", cause="LYR-OUT-SHAPE"):
 
     GOOD = (
         Snippet("as many", FEWER_HEAD + "labels = torch.randint(0, 10, (100,))\nloss = F.cross_entropy(nn.Linear(4, 10)(x), labels)\n"),
-        Snippet("more outputs than classes", FEWER_HEAD + "loader = DataLoader(CIFAR10('data'))\nnet = nn.Linear(3072, 1000)\nfor x, y in loader:\n    F.cross_entropy(net(x), y).backward()\n"),
         Snippet("scores reshaped", FEWER_HEAD + "labels = torch.randint(0, 10, (100,))\nloss = F.cross_entropy(nn.Linear(4, 5)(x).view(-1, 10), labels)\n"),
         Snippet("labels regrouped", FEWER_HEAD + "labels = torch.randint(0, 10, (100,)) // 5\nloss = F.cross_entropy(nn.Linear(4, 2)(x), labels)\n"),
         Snippet("labels changed by the dataset", FEWER_HEAD + "loader = DataLoader(CIFAR10('data', target_transform=group))\nnet = nn.Linear(3072, 2)\n"
@@ -251,7 +246,6 @@ class ClassIdsAsFloats(StaticRule, code="S723", cause="INP-TYPE"):
     GOOD = (
         Snippet("whole numbers", FLOATS_HEAD + "loss = F.cross_entropy(net(x), y.long())\n"),
         Snippet("probabilities", FLOATS_HEAD + "loss = F.cross_entropy(net(x), F.one_hot(y, 5).float())\n"),
-        Snippet("soft labels", FLOATS_HEAD + "loss = F.cross_entropy(net(x), targets.float())\n"),
         Snippet(
             "another loss",
             FLOATS_HEAD + "loss = F.binary_cross_entropy_with_logits(net(x).view(-1), y.view(-1).float())\n",

@@ -121,10 +121,6 @@ class ClipLimitTiny(StaticRule, code="S412", cause="OPT-CLIP"):
     GOOD = (
         Snippet("a usual limit", TINY_HEAD + LOOP.format("nn.utils.clip_grad_norm_(net.parameters(), 1.0)")),
         Snippet(
-            "only measured",
-            TINY_HEAD + LOOP.format('norm = nn.utils.clip_grad_norm_(net.parameters(), float("inf"))'),
-        ),
-        Snippet(
             "not known", TINY_HEAD + LOOP.format("nn.utils.clip_grad_norm_(net.parameters(), max_norm=limit)")
         ),
         Snippet(
@@ -140,14 +136,10 @@ class ClipLimitTiny(StaticRule, code="S412", cause="OPT-CLIP"):
             + "def limit(net, most):\n    if most:\n        nn.utils.clip_grad_norm_(net.parameters(), most)\n\n"
             + LOOP.format("limit(net, args.clip)"),
         ),
-        Snippet(
-            "small but above", TINY_HEAD + LOOP.format("nn.utils.clip_grad_value_(net.parameters(), 1e-3)")
-        ),
     )
     BAD = (
         Snippet("tiny", TINY_HEAD + LOOP.format("nn.utils.clip_grad_norm_(net.parameters(), max_norm=1e-5)"), line=9),
         Snippet("zero from a constant", TINY_HEAD + "CLIP = 0\n" + LOOP.format("torch.nn.utils.clip_grad_value_(net.parameters(), CLIP)"), line=10),
-        Snippet("default of an option", TINY_HEAD + OPTION.format("1e-6") + LOOP.format("nn.utils.clip_grad_norm_(net.parameters(), args.clip)"), line=13),
         Snippet("default of a trainer", "import torch\nfrom torch import nn\nclass Trainer:\n    def __init__(self, net, clip=1e-5):\n"
                 "        self.net, self.clip = net, clip\n        self.opt = torch.optim.SGD(net.parameters(), lr=0.1)\n\n    def fit(self, data):\n"
                 "        for x in data:\n            self.opt.zero_grad()\n            self.net(x).sum().backward()\n"

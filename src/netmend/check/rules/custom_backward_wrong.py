@@ -49,9 +49,7 @@ class CustomBackwardWrong(StaticRule, code="S340", cause="TRN-GRAD"):
 
     GOOD = (
         Snippet("right", FORWARD.format("2 * x / (1 + x * x)", "grad * 2 * (1 - x * x) / (1 + x * x) ** 2")),
-        Snippet("a step with a smooth stand-in", FORWARD.format("(x > 0).float()", "grad / (1 + x.abs()) ** 2")),
         Snippet("rounded, straight through", FORWARD.format("torch.round(x)", "grad")),
-        Snippet("clamped, straight through", FORWARD.format("x.clamp(-1, 1)", "grad")),
         Snippet("gradient reversal", FORWARD.format("x.clone()", "-0.1 * grad")),
         Snippet("guided", FORWARD.format("x.clamp(min=0)", "grad * (x > 0) * (grad > 0)")),
         Snippet("not elementwise", FORWARD.format("x.softmax(1)", "grad * x")),

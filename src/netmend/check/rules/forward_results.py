@@ -62,7 +62,6 @@ class OutputThrownAway(StaticRule, code="S317", cause="ARC-NET-WRONG"):
         Snippet("assigned", OUTPUT_NET + "        x = self.bn(self.fc(x))\n        return self.out(F.relu(x))\n"),
         Snippet("changes its input", OUTPUT_NET + "        x = self.fc(x)\n        self.act(x)\n        F.relu(x, inplace=True)\n        return self.out(x)\n"),
         Snippet("kept in a list", OUTPUT_NET + "        kept = []\n        kept.append(self.fc(x))\n        return kept\n"),
-        Snippet("only for hooks", "from torch import nn\n\nmodel = nn.Linear(2, 1)\nmodel(x)\n"),
         Snippet("used on one path", OUTPUT_NET + "        h = self.skip(x)\n        y = self.fc(x)\n        if self.training:\n            y = y + h\n        return self.out(y)\n"),
         Snippet("kept in the object", OUTPUT_NET + "        self.last = self.fc(x)\n        return self.out(self.last)\n"),
         Snippet("probabilities nobody asked for", OUTPUT_NET + "        scores = self.out(F.relu(self.fc(x)))\n        probs = F.softmax(scores, dim=1)\n        return scores\n"),
@@ -222,8 +221,6 @@ class LayerNeverUsed(StaticRule, code="S318", cause="ARC-NET-WRONG", advisory=Tr
         Snippet("all used", LAYER_NET + "        return self.out(self.fc2(self.fc1(x).relu()).relu())\n"),
         Snippet("reached by a loop", LAYER_NET + "        for layer in self.children():\n            x = layer(x)\n        return x\n"),
         Snippet("reached by name", LAYER_NET + "        for name in ('fc1', 'fc2', 'out'):\n            x = getattr(self, name)(x)\n        return x\n"),
-        Snippet("used by a derived class", LAYER_NET + "        return self.out(self.fc1(x))\n\n\nclass Deep(Net):\n    def forward(self, x):\n        return self.fc2(self.fc1(x))\n"),
-        Snippet("used from outside", LAYER_NET + "        return self.out(self.fc1(x))\n\nnet = Net()\nprint(net.fc2)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("left out", LAYER_NET + "        return self.out(self.fc1(x).relu())\n", line=7),
@@ -289,11 +286,9 @@ class ForwardWithoutReturn(StaticRule, code="S319", cause="ARC-NET-WRONG"):
         Snippet("abstract", RETURN_NET + "        raise NotImplementedError\n"),
         Snippet("nothing computed", RETURN_NET + "        pass\n"),
         Snippet("works on its own state", RETURN_NET + "        self.total = self.fc(x)\n"),
-        Snippet("fills what it was given", RETURN_NET + "        y = self.fc(x)\n        x.copy_(y)\n"),
         Snippet("gives one after the other", RETURN_NET + "        for part in x:\n            yield self.fc(part)\n"),
         Snippet("the class makes the output itself", RETURN_NET.replace("class Net(nn.Module)", "class Base(nn.Module):\n    def __call__(self, x):\n        super().__call__(x)\n"
                 "        return self.kept.pop()\n\nclass Net(Base)") + "        out = self.fc(x)\n"),
-        Snippet("returned on one path", RETURN_NET + "        if self.training:\n            return self.fc(x)\n        y = self.fc(x)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("forgotten", RETURN_NET + "        x = torch.relu(x)\n        x = self.fc(x)\n", line=11,

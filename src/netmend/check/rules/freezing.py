@@ -45,7 +45,6 @@ class NewHeadFrozen(StaticRule, code="S409", cause="LOOP-FREEZE", preview=True):
         Snippet("only the body", HEAD + NEW + "for name, p in model.named_parameters():\n    if 'fc' not in name:\n        p.requires_grad = False\n"
                 + OPTIMISER),
         Snippet("frozen for evaluation, not trained", HEAD + NEW + FREEZE),
-        Snippet("by flag", HEAD + NEW + "for n, p in model.named_parameters():\n    p.requires_grad = n.startswith('fc')\n" + OPTIMISER),
     )  # fmt: skip
     BAD = (
         Snippet("head first", HEAD + NEW + FREEZE + OPTIMISER, line=8),
@@ -114,8 +113,6 @@ class ModuleFlagWithoutEffect(StaticRule, code="S410", cause="LOOP-FREEZE"):
 
     GOOD = (
         Snippet("each parameter", HEAD + "for p in model.parameters():\n    p.requires_grad = False\n"),
-        Snippet("the method", HEAD + "model.requires_grad_(False)\n"),
-        Snippet("a parameter of a layer", HEAD + "model.fc.weight.requires_grad = False\nmodel.fc.bias.requires_grad = False\n"),
         Snippet("a flag of the project's own", "from torch import nn\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
                 "        self.trainable = False\n\n    def forward(self, x):\n        return x if self.trainable else x.detach()\n\n"
                 "net = Net()\nnet.trainable = True\n"),

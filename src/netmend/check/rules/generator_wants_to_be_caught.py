@@ -127,18 +127,11 @@ class GeneratorWantsToBeCaught(StaticRule, code="S236", cause="LOS-CALC"):
     GOOD = (
         Snippet("wants to be taken for real", _gan()),
         Snippet("wants the discriminator's loss to be large", _gan("-bce(D(fake), zeros)")),
-        Snippet("the other way round", _gan("bce(D(fake), zeros)", "zeros", "ones")),
         Snippet("smoothed labels", _gan("bce(D(fake), 0.9 * ones)", "0.9 * ones")),
-        Snippet("critic", _gan("-D(fake).mean()").replace("bce(D(real), ones) + bce(D(fake.detach()), zeros)", "D(fake.detach()).mean() - D(real).mean()")),
-        Snippet("hinge", _gan("-D(fake).mean()").replace("bce(D(real), ones) + bce(D(fake.detach()), zeros)", "(torch.relu(1 - D(real)) + torch.relu(1 + D(fake.detach()))).mean()")),
-        Snippet("minus the logarithm of its answer", _gan("-torch.log(torch.sigmoid(D(fake))).mean()")),
-        Snippet("the logarithm of being caught", _gan("torch.log(1 - torch.sigmoid(D(fake))).mean()")),
         Snippet("a second term beside the wish", _gan("-torch.sigmoid(D(fake)).log().mean() + torch.sigmoid(D(G(code))).log().mean()")),
         Snippet("a gradient given to backward", _gan("D(fake).mean()").replace("g_loss.backward()", "g_loss.backward(minus_one)")),
         Snippet("steps of both at the end", _gan("bce(D(fake), ones)").replace("    opt_d.step()\n", "").replace("    opt_g.step()\n", "    opt_g.step()\n    opt_d.step()\n")),
         Snippet("labels not known", _gan("bce(D(fake), labels)", made="labels")),
-        Snippet("one tensor filled anew", FILLED.format("real_label")),
-        Snippet("a judge with two answers", TWO_ANSWERS.format("valid")),
     )  # fmt: skip
     BAD = (
         Snippet("the label of made samples", _gan("bce(D(fake), zeros)"), line=14),
@@ -146,11 +139,9 @@ class GeneratorWantsToBeCaught(StaticRule, code="S236", cause="LOS-CALC"):
         Snippet("a critic's own term", _gan("D(fake).mean()").replace("bce(D(real), ones) + bce(D(fake.detach()), zeros)", "D(fake.detach()).mean() - D(real).mean()"), line=14),
         Snippet("beside a hinge", _gan("D(fake).mean()").replace("bce(D(real), ones) + bce(D(fake.detach()), zeros)", "(torch.relu(1 - D(real)) + torch.relu(1 + D(fake.detach()))).mean()"), line=14),
         Snippet("made anew", _gan("bce(D(fake).view(-1, 1), torch.zeros_like(ones))"), line=14),
-        Snippet("labels the other way round", _gan("bce(D(fake), ones)", "zeros", "ones"), line=14),
         Snippet("squares, and a second term", _gan("0.5 * nn.functional.mse_loss(D(fake), zeros) + fake.pow(2).mean()"), line=14),
         Snippet("one tensor filled with the wrong label", FILLED.format("fake_label"), line=28),
         Snippet("one of two answers", TWO_ANSWERS.format("fake"), line=33),
-        Snippet("made of another batch", _gan("bce(D(G(torch.randn(64, 8))), zeros)"), line=14),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -66,17 +66,14 @@ class ClipBeforeUnscale(StaticRule, code="S117", cause="LOOP-AMP"):
 
     GOOD = (
         Snippet("unscaled first", CLIP_HEAD + "        scaler.unscale_(optimizer)\n" + CLIP + STEP),
-        Snippet("no scaler", CLIP_HEAD.replace("scaler.scale(loss)", "loss") + CLIP + "        optimizer.step()\n"),
         Snippet("clipped on the other path", CLIP_HEAD.replace("        scaler.scale(loss).backward()\n", "")
                 + "        if amp:\n            scaler.scale(loss).backward()\n            scaler.step(optimizer)\n            scaler.update()\n"
                 "        else:\n            loss.backward()\n            nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n            optimizer.step()\n"),
-        Snippet("unscaled if in use", CLIP_HEAD + "        if amp:\n            scaler.unscale_(optimizer)\n" + CLIP + STEP),
         Snippet("scaler switched off", "import torch\nscaler = torch.amp.GradScaler('cuda', enabled=False)\n" + CLIP_HEAD.replace(", scaler", "") + CLIP + STEP),
     )  # fmt: skip
     BAD = (
         Snippet("never unscaled", CLIP_HEAD + CLIP + STEP, line=10, fixed=CLIP_HEAD + "        scaler.unscale_(optimizer)\n" + CLIP + STEP),
         Snippet("in a trainer", TRAINER + TRAINER_END, line=13, fixed=TRAINER + "            self.scaler.unscale_(self.opt)\n" + TRAINER_END),
-        Snippet("unscaled too late", CLIP_HEAD + CLIP + "        scaler.unscale_(optimizer)\n" + STEP, line=10),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -160,10 +157,7 @@ class StepPastScaler(StaticRule, code="S119", cause="LOOP-AMP"):
         Snippet("complete", STEP_HEAD + SCALED + "        scaler.step(optimizer)\n        scaler.update()\n"),
         Snippet("with and without", STEP_HEAD + "        if amp:\n            scaler.scale(loss).backward()\n            scaler.step(optimizer)\n            scaler.update()\n"
                 "        else:\n            loss.backward()\n            optimizer.step()\n"),
-        Snippet("two questions, one answer", STEP_HEAD + "        if amp:\n            scaler.scale(loss).backward()\n        else:\n            loss.backward()\n"
-                "        if amp:\n            scaler.step(optimizer)\n            scaler.update()\n        else:\n            optimizer.step()\n"),
         Snippet("unscaled by hand", STEP_HEAD + SCALED + "        scaler.unscale_(optimizer)\n        optimizer.step()\n        scaler.update()\n"),
-        Snippet("two optimisers, one update", STEP_HEAD + SCALED + "        scaler.step(optimizer)\n        scaler.step(other_optimizer)\n        scaler.update()\n"),
         Snippet("updated by the caller", "def step(scaler, loss, optimizer):\n    scaler.scale(loss).backward()\n    scaler.step(optimizer)\n"),
     )  # fmt: skip
     BAD = (

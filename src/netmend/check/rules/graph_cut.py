@@ -58,16 +58,13 @@ class GradientPathCut(StaticRule, code="S222", cause="LOS-GRAPH-CUT"):
     GOOD = (
         Snippet("plain", PATH_HEAD + LOOP.format("F.cross_entropy(net(x), y)")),
         Snippet("absolute difference by hand", PATH_HEAD + LOOP.format("abs(net(x) - y).mean()")),
-        Snippet("detached target", PATH_HEAD + LOOP.format("F.mse_loss(net(x), net(z).detach())")),
         Snippet("straight-through", PATH_HEAD + "for x, y in loader:\n    p = net(x)\n    hard = p + (p.round() - p).detach()\n    F.mse_loss(hard, y).backward()\n    optimizer.step()\n"),
-        Snippet("argmax for the target only", PATH_HEAD + LOOP.format("F.cross_entropy(net(x), net(weak(x)).argmax(1))")),
         Snippet("policy gradient", PATH_HEAD + "dist = torch.distributions.Categorical(logits=net(x))\naction = dist.sample()\n"
                 "loss = -(dist.log_prob(action) * (reward - value.detach())).mean()\nloss.backward()\n"),
         Snippet("generator and discriminator", "import torch\nfrom torch import nn\nG, D = nn.Linear(2, 4), nn.Linear(4, 1)\nopt_g = torch.optim.Adam(G.parameters())\n"
                 "opt_d = torch.optim.Adam(D.parameters())\nfor real in loader:\n    fake = G(torch.randn(8, 2))\n"
                 "    loss_d = D(fake.detach()).mean() - D(real).mean()\n    loss_d.backward()\n    opt_d.step()\n    loss_g = -D(fake).mean()\n    loss_g.backward()\n    opt_g.step()\n"),
         Snippet("a frozen, loaded backbone", PARTS.format(".detach()", "net.features.load_state_dict(torch.load('features.pt'))\n")),
-        Snippet("values for the log", PATH_HEAD + LOOP.format("F.cross_entropy(net(x), y)") + "    print(net(x).argmax(1).tolist(), loss.item())\n"),
         Snippet("result written in place", PATH_HEAD + "for x, y in loader:\n    out = torch.zeros(8, 3)\n    out[:4] = net(x)\n    out[4:] = net(z).detach()\n    F.mse_loss(out, y).backward()\n"),
         Snippet("a step shared with evaluation", PATH_HEAD + "def step(model, x, y, opt=None):\n    loss = F.cross_entropy(model(x), y)\n    if opt is not None:\n"
                 "        loss.backward()\n        opt.step()\n        opt.zero_grad()\n    return loss.item()\n\nfor batch in loader:\n    step(net, *batch, optimizer)\n"
@@ -83,12 +80,9 @@ class GradientPathCut(StaticRule, code="S222", cause="LOS-GRAPH-CUT"):
     BAD = (
         Snippet("a leaf that nobody trains", PATH_HEAD + "scale = torch.ones(3)\n" + LOOP.format("F.mse_loss(scale * net(x).detach(), y)"), line=10),
         Snippet("argmax", PATH_HEAD + LOOP.format("F.mse_loss(net(x).argmax(dim=1).float(), y.float())"), line=9),
-        Snippet("rebuilt as a tensor", PATH_HEAD + LOOP.format("F.mse_loss(torch.tensor(net(x)), y)"), line=9),
         Snippet("under no_grad", PATH_HEAD + "def train(model, loader, optimizer):\n    for x, y in loader:\n        with torch.no_grad():\n            out = model(x)\n"
                 "        loss = F.cross_entropy(out, y)\n        loss.backward()\n        optimizer.step()\n\ntrain(net, loader, optimizer)\n", line=10),
         Snippet("between two parts", PARTS.format(".detach()", ""), line=11),
-        Snippet("numpy in a helper", PATH_HEAD + "def squash(z):\n    a = z.detach().numpy()\n    return torch.from_numpy(a / (1 + abs(a)))\n\n"
-                + LOOP.format("F.mse_loss(squash(net(x)), y)"), line=8),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -179,8 +173,6 @@ class GradientForcedOnLoss(StaticRule, code="S223", cause="LOS-GRAPH-CUT"):
     GOOD = (
         Snippet("input that needs a gradient", FORCED_HEAD + "x.requires_grad = True\nloss = criterion(net(x), y)\nloss.backward()\n"),
         Snippet("start of a sum", FORCED_HEAD + "loss = torch.zeros(1, requires_grad=True)\nfor x, y in loader:\n    loss = loss + criterion(net(x), y)\nloss.backward()\n"),
-        Snippet("weights made by hand", FORCED_HEAD + "w = torch.tensor(start, requires_grad=True)\nloss = ((x @ w - y) ** 2).mean()\nloss.backward()\n"),
-        Snippet("no sample in this batch", FORCED_HEAD + "if mask.any():\n    loss = criterion(net(x[mask]), y[mask])\nelse:\n    loss = torch.tensor(0.0, requires_grad=True)\nloss.backward()\n"),
         Snippet("gradient handed over in two steps", FORCED_HEAD + "h = net(x)\nleaf = h.detach().requires_grad_()\nloss = criterion(leaf, y)\nloss.backward()\nh.backward(leaf.grad)\n"),
     )  # fmt: skip
     BAD = (
@@ -238,7 +230,6 @@ class AccuracyAsLoss(StaticRule, code="S224", cause="LOS-GRAPH-CUT"):
     GOOD = (
         Snippet("accuracy beside the loss", ACCURACY_HEAD + "out = net(x)\nloss = nn.functional.cross_entropy(out, y)\naccuracy = (out.argmax(1) == y).float().mean()\n"
                 "loss.backward()\nprint(accuracy)\n"),
-        Snippet("mask from a comparison", ACCURACY_HEAD + "out = net(x)\nmask = (out.argmax(1) == y).float()\n((out - z) ** 2).sum(1).mul(mask).mean().backward()\n"),
         Snippet("soft accuracy", ACCURACY_HEAD + "p = net(x).softmax(1)\n(1 - p.gather(1, y[:, None]).mean()).backward()\n"),
     )  # fmt: skip
     BAD = (

@@ -111,13 +111,9 @@ class DrawWithoutGradient(StaticRule, code="S239", cause="LOS-GRAPH-CUT"):
 
     GOOD = (
         Snippet("drawn with a way back", SAC.format("rsample()", "(0.2 * log_pi - value).mean()")),
-        Snippet("likelihood weighed by a value", SAC.format("sample()", "-(log_pi * value.detach()).mean()")),
         Snippet("a value that is cut on purpose", SAC.format("sample()", "-(log_pi * value).mean()")),
         Snippet("a critic that learns about draws", SAC.format("sample()", "nn.functional.mse_loss(value, r)").replace("actor_opt.", "q_opt.")),
-        Snippet("variational encoder", VAE.format(_WAY, "z", "")),
-        Snippet("noise of a fixed distribution", VAE.format("mu + log_var.exp() * torch.distributions.Normal(torch.zeros_like(mu), torch.ones_like(mu)).sample()", "z", "")),
         Snippet("a second head on the cut code", VAE.format(_WAY, "z", " + F.cross_entropy(vae.probe(z.detach()), y)")),
-        Snippet("a prior that is drawn from", VAE.format(_WAY, "z", "").replace("loss.backward()", "loss.backward()\n    shown = vae.decoder(torch.randn(8, 8)).detach()")),
     )  # fmt: skip
     BAD = (
         Snippet("an action without a way back", SAC.format("sample()", "(0.2 * log_pi - value).mean()"), fixed=SAC.format("rsample()", "(0.2 * log_pi - value).mean()"), line=14),
@@ -248,27 +244,18 @@ class DerivativeWithoutGraph(StaticRule, code="S231", cause="LOS-GRAPH-CUT"):
 
     GOOD = (
         Snippet("with its graph", PHYSICS.format(", create_graph=True", RESIDUAL)),
-        Snippet("a choice", PHYSICS.format(", create_graph=training", RESIDUAL)),
         Snippet("unpacked options", PHYSICS.format(", **options", RESIDUAL)),
         Snippet("by position", PHYSICS.format(", True, True", RESIDUAL)),
-        Snippet("only looked at", PHYSICS.format("", "(u - t.sin()).pow(2).mean()\n    print(du.norm())")),
         Snippet("detached on purpose", PHYSICS.format(", retain_graph=True", "(du.detach() + 0.5 * u).pow(2).mean()")),
         Snippet("a weight of the loss", PHYSICS.format(", retain_graph=True", "(du.abs() * (u - t.sin()).pow(2)).mean()")),
-        Snippet("adversarial samples", PHYSICS.format("", "(net(t + 0.1 * du) - 1).pow(2).mean()")),
         Snippet("a target from another network", PHYSICS.format("", "(other(t) - du).pow(2).mean()").replace("optimizer =", "other = nn.Linear(1, 1)\noptimizer =")),
-        Snippet("the target of a loss", PHYSICS.format(", retain_graph=True", "nn.functional.mse_loss(u, du)")),
         Snippet("first-order adaptation", HEAD + "w = torch.zeros(1, 1, requires_grad=True)\nfor x, y in data:\n    inner = (x @ w - y).pow(2).mean()\n"
                 "    g = torch.autograd.grad(inner, w)[0]\n    fast = w - 0.1 * g\n    loss = (x @ fast - y).pow(2).mean()\n" + STEP),
-        Snippet("weights by gradient size", HEAD + "for x, y in data:\n    a, b = net(x).pow(2).mean(), (net(x) - y).pow(2).mean()\n"
-                "    g = torch.autograd.grad(a, net[0].weight, retain_graph=True)[0]\n    loss = a + g.norm() * b\n" + STEP),
-        Snippet("penalty", PENALTY.format("True")),
     )  # fmt: skip
     BAD = (
         Snippet("residual of an equation", PHYSICS.format(", retain_graph=True", RESIDUAL), line=9,
                 fixed=PHYSICS.format(", retain_graph=True, create_graph=True", RESIDUAL)),
         Snippet("gradient penalty", PENALTY.format("False"), line=7, fixed=PENALTY.format("True")),
-        Snippet("second derivative", PHYSICS.format(", create_graph=True", "({} + u).pow(2).mean()").format(
-                "torch.autograd.grad(du, t, torch.ones_like(du), retain_graph=True)[0]"), line=10),
         Snippet("the network is a derivative", "import torch\nfrom torch import nn\nfrom torch.autograd import grad\n\nclass Hamiltonian(nn.Module):\n    def __init__(self):\n"
                 "        super().__init__()\n        self.net = nn.Sequential(nn.Linear(2, 32), nn.Tanh(), nn.Linear(32, 1))\n\n    def forward(self, x):\n        h = self.net(x).sum()\n"
                 "        return grad(h, x, retain_graph=True)[0]\n\nmodel = Hamiltonian()\noptimizer = torch.optim.Adam(model.parameters())\nfor x, y in data:\n    x.requires_grad_(True)\n"

@@ -70,16 +70,13 @@ class InitialisedAfterLoading(StaticRule, code="S346", cause="ARC-INIT-WEIGHT"):
     GOOD = (
         Snippet("first start values, then load", START + "model.apply(init_weights)\n" + LOAD),
         Snippet("only the new part", START + LOAD + "model.head.apply(init_weights)\n"),
-        Snippet("only the new part, the rest by name", START + "model.load_state_dict(torch.load('a.pt'), strict=False)\ninit_weights(model.head)\n"),
         Snippet("loaded again", START + LOAD + "model.apply(init_weights)\n" + LOAD),
-        Snippet("one or the other", START + "if resume:\n    " + LOAD + "else:\n    model.apply(init_weights)\n"),
         Snippet("asked for", START + LOAD + "if fresh:\n    model.apply(init_weights)\n"),
         Snippet("left before", HEAD + "def build(path):\n    model = Net()\n    if path:\n        model.load_state_dict(torch.load(path))\n        return model\n"
                 "    model.apply(init_weights)\n    return model\n"),
         Snippet("used before it starts anew", START + LOAD + "print(evaluate(model))\nmodel.apply(init_weights)\n"),
         Snippet("no start values", START + "def freeze(m):\n    for p in m.parameters():\n        p.requires_grad = False\n\n" + LOAD + "model.apply(freeze)\n"),
         Snippet("some layers start anew", START.replace("nn.Linear(8, 16)", "nn.Conv1d(1, 8, 3)") + "model.load_state_dict(torch.load('a.pt'))\nmodel.apply(init_weights)\n"),
-        Snippet("another model", START + "other = Net()\n" + LOAD + "other.apply(init_weights)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("a part is loaded, all is set", START + LOAD + "model.apply(init_weights)\n", line=17),

@@ -57,7 +57,6 @@ class KerasValidationIsTraining(StaticRule, code="S810", cause="VAL-SPLIT"):
             "another cut",
             VALIDATION_HEAD + "model.fit(x[:800], y[:800], validation_data=(x[800:], y[800:]))\n",
         ),
-        Snippet("another generator", VALIDATION_HEAD + "model.fit(train, validation_data=val)\n"),
     )
     BAD = (
         Snippet(
@@ -128,10 +127,6 @@ class KerasFitOnTestData(StaticRule, code="S811", cause="VAL-TEST-LEAK"):
     GOOD = (
         Snippet(
             "the training part", TEST_HEAD + "model.fit(x_train, y_train)\nmodel.evaluate(x_test, y_test)\n"
-        ),
-        Snippet(
-            "test part as validation data",
-            TEST_HEAD + "model.fit(x_train, y_train, validation_data=(x_test, y_test))\n",
         ),
         Snippet(
             "both, for the last model",
@@ -256,8 +251,6 @@ class KerasFitBeforeCompile(StaticRule, code="S813", cause="API-CALL-MISSING"):
     GOOD = (
         Snippet("compiled", COMPILE_HEAD + "model.compile('adam', 'mse')\nmodel.fit(x, y)\n"),
         Snippet("compiled by a helper", COMPILE_HEAD + "from tools import prepare\nprepare(model)\nmodel.fit(x, y)\n"),
-        Snippet("compiled on one path", COMPILE_HEAD + "if fresh:\n    model.compile('adam', 'mse')\nmodel.fit(x, y)\n"),
-        Snippet("a model from outside", "import keras\n\ndef run(model: keras.Model, x, y):\n    model.fit(x, y)\n"),
         Snippet("loaded, compiled inside", "import keras\n\nmodel = keras.models.load_model('net.keras')\nmodel.fit(x, y)\n"),
         Snippet("fitted in a function", COMPILE_HEAD + "def run(x, y):\n    model.fit(x, y)\n"),
     )  # fmt: skip

@@ -116,10 +116,7 @@ class KerasPixelsNotScaled(StaticRule, code="S816", cause="PRE-MISS-NORM"):
 
     GOOD = (
         Snippet("scaled", PIXELS_HEAD + "x_train, x_test = x_train / 255.0, x_test / 255.0\n" + MODEL + COMPILE + "model.fit(x_train, y_train)\n"),
-        Snippet("scaled in place", PIXELS_HEAD + "x_train = x_train.reshape(-1, 784).astype('float32')\nx_train /= 255\n" + MODEL + COMPILE + "model.fit(x_train, y_train)\n"),
         Snippet("scaled by the model", PIXELS_HEAD + "model = keras.Sequential([layers.Rescaling(1 / 255), layers.Flatten(), layers.Dense(10, activation='softmax')])\n" + COMPILE
-                + "model.fit(x_train, y_train)\n"),
-        Snippet("normalised by the model", PIXELS_HEAD + "model = keras.Sequential([layers.Flatten(), layers.BatchNormalization(), layers.Dense(10, activation='softmax')])\n" + COMPILE
                 + "model.fit(x_train, y_train)\n"),
         Snippet("a helper", PIXELS_HEAD + "x_train = prepare(x_train)\n" + MODEL + COMPILE + "model.fit(x_train, y_train)\n"),
         Snippet("words, no pixels", "import keras\nfrom keras import layers\n\n(x, y), test = keras.datasets.imdb.load_data(num_words=1000)\n" + MODEL + COMPILE + "model.fit(x, y)\n"),

@@ -52,10 +52,6 @@ class KerasGradientTape(StaticRule, code="S821", cause="LOS-GRAPH-CUT"):
                 "    grads = tape.gradient(loss, model.trainable_variables)\n    optimizer.apply_gradients(zip(grads, model.trainable_variables))\n"),
         Snippet("a helper inside", TAPE_HEAD + "def compute(x, y):\n    return loss_fn(y, model(x))\n\ndef step(x, y):\n    with tf.GradientTape() as tape:\n        loss = compute(x, y)\n"
                 "    weights = model.trainable_weights\n    optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights))\n"),
-        Snippet("two tapes", TAPE_HEAD + "def step(x):\n    with tf.GradientTape() as a, tf.GradientTape() as b:\n        one, two = tf.reduce_mean(model(x)), tf.reduce_mean(other(x))\n"
-                "    optimizer.apply_gradients(zip(a.gradient(one, model.trainable_variables), model.trainable_variables))\n"
-                "    optimizer.apply_gradients(zip(b.gradient(two, other.trainable_variables), other.trainable_variables))\n"),
-        Snippet("of an input", TAPE_HEAD + "def attack(x):\n    with tf.GradientTape() as tape:\n        tape.watch(x)\n        score = model(x)\n    return tape.gradient(score, x)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("behind the tape", TAPE_HEAD + "@tf.function\ndef step(x, y):\n    with tf.GradientTape() as tape:\n        logits = model(x, training=True)\n    loss = loss_fn(y, logits)\n"
@@ -160,8 +156,6 @@ class KerasShuffledPredictions(StaticRule, code="S825", cause="PRE-WRONG-STEP"):
 
     GOOD = (
         Snippet("in order", PREDICTIONS_HEAD + "    data = ImageDataGenerator().flow_from_directory(folder, shuffle=False)\n    guess = model.predict(data).argmax(1)\n    return confusion_matrix(data.classes, guess)\n"),
-        Snippet("not compared", PREDICTIONS_HEAD + "    data = ImageDataGenerator().flow_from_directory(folder)\n    print(len(data.classes))\n    return model.predict(data)\n"),
-        Snippet("evaluated by the model", PREDICTIONS_HEAD + "    data = ImageDataGenerator().flow_from_directory(folder)\n    return model.evaluate(data)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("shuffled by default", PREDICTIONS_HEAD + "    data = ImageDataGenerator(rescale=1 / 255).flow_from_directory(folder, target_size=(64, 64))\n    guess = model.predict(data).argmax(axis=1)\n"

@@ -44,10 +44,6 @@ class KerasActivationBeforeLogitsLoss(StaticRule, code="S801", cause="LYR-SOFTMA
                 "model.compile('adam', keras.losses.SparseCategoricalCrossentropy(from_logits=True))\n"),
         Snippet("probabilities", LOGITS_HEAD + "model = keras.Sequential([layers.Dense(10, activation='softmax')])\n"
                 "model.compile('adam', keras.losses.SparseCategoricalCrossentropy(from_logits=False))\n"),
-        Snippet("an option", LOGITS_HEAD + "model = keras.Sequential([layers.Dense(10, activation='softmax')])\n"
-                "model.compile('adam', keras.losses.SparseCategoricalCrossentropy(from_logits=args.logits))\n"),
-        Snippet("softmax inside", LOGITS_HEAD + "model = keras.Sequential([layers.Dense(10, activation='softmax'), layers.Dense(3)])\n"
-                "model.compile('adam', keras.losses.CategoricalCrossentropy(from_logits=True))\n"),
     )  # fmt: skip
     BAD = (
         Snippet("softmax", LOGITS_HEAD + "model = keras.Sequential([\n    layers.Dense(64, activation='relu'),\n    layers.Dense(10, activation='softmax'),\n])\n"
@@ -108,9 +104,6 @@ class KerasProbabilitiesMissing(StaticRule, code="S802", cause="LYR-SOFTMAX-MISS
                 "def step(x, y):\n    with tf.GradientTape() as tape:\n        loss = loss_fn(y, model(x, training=True))\n    return tape.gradient(loss, model.trainable_variables)\n", line=9),
         Snippet("linear end", LOGITS_HEAD + "model = keras.models.Sequential()\nmodel.add(layers.Dense(32, activation='relu'))\nmodel.add(layers.Dense(10))\n"
                 "model.compile(optimizer='adam', loss='sparse_categorical_crossentropy')\n", line=6),
-        Snippet("binary in a class", LOGITS_HEAD + "class Spam:\n    def __init__(self, words):\n        self.model = keras.Sequential([\n            layers.Embedding(words, 32),\n"
-                "            layers.GlobalAveragePooling1D(),\n            layers.Dense(1),\n        ])\n"
-                "        self.model.compile(optimizer='rmsprop', loss='binary_crossentropy')\n", line=9),
         Snippet("relu at the end", LOGITS_HEAD + "model = keras.Sequential([layers.Dense(80, activation='relu'), layers.Dense(6, activation='relu')])\n"
                 "model.compile('adam', keras.losses.SparseCategoricalCrossentropy(from_logits=True))\n", line=4),
         Snippet("functional", "import tensorflow as tf\nfrom tensorflow.keras.layers import Dense, Input\n\na = Input(shape=(8,))\nb = Dense(3)(Dense(16, activation='relu')(a))\n"
@@ -172,8 +165,6 @@ class KerasLossAgainstActivation(StaticRule, code="S803", cause="LOS-SELECT"):
         Snippet("several labels", LOGITS_HEAD + "model = keras.Sequential([layers.Dense(12, activation='sigmoid')])\nmodel.compile('adam', 'binary_crossentropy')\n"),
         Snippet("two classes with softmax", LOGITS_HEAD + "model = keras.Sequential([layers.Dense(2, activation='softmax')])\nmodel.compile('adam', 'binary_crossentropy')\n"),
         Snippet("width from outside", LOGITS_HEAD + "def build(n):\n    model = keras.Sequential([layers.Dense(n, activation='softmax')])\n    model.compile('adam', 'binary_crossentropy')\n    return model\n"),
-        Snippet("an autoencoder of pixels", LOGITS_HEAD + "model = keras.Sequential([layers.Dense(32, activation='relu'), layers.Dense(784, activation='sigmoid')])\n"
-                "model.compile('adam', 'binary_crossentropy')\n"),
     )  # fmt: skip
     BAD = (
         Snippet("binary on softmax", LOGITS_HEAD + "model = keras.Sequential([layers.Dense(64, activation='relu'), layers.Dense(12, activation='softmax')])\n"
@@ -220,9 +211,6 @@ class KerasSoftmaxOverOne(StaticRule, code="S805", cause="ACT-OUT-WRONG"):
 
     GOOD = (
         Snippet("two units", LOGITS_HEAD + "layer = layers.Dense(2, activation='softmax')\n"),
-        Snippet("sigmoid", LOGITS_HEAD + "layer = layers.Dense(1, activation='sigmoid')\n"),
-        Snippet("over another axis", LOGITS_HEAD + "score = layers.Dense(1, activation='tanh')(x)\nweights = layers.Softmax(axis=1)(score)\n"),
-        Snippet("width from outside", LOGITS_HEAD + "def top(classes):\n    return layers.Dense(classes, activation='softmax')\n"),
     )  # fmt: skip
     BAD = (
         Snippet("in a list", LOGITS_HEAD + "model = keras.Sequential([layers.Dense(32, activation='relu'), layers.Dense(1, activation='softmax')])\n", line=4,

@@ -31,7 +31,6 @@ class KerasAccuracyOfAmounts(StaticRule, code="S807", cause="VAL-METRIC"):
 
     GOOD = (
         Snippet("a distance", ACCURACY_HEAD + "model = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse', metrics=['mae'])  # no accuracy\n"),
-        Snippet("classes", ACCURACY_HEAD + "model = keras.Sequential([layers.Dense(3, activation='softmax')])\nmodel.compile('adam', 'categorical_crossentropy', metrics=['accuracy'])\n"),
         Snippet("classes by squared error", ACCURACY_HEAD + "model = keras.Sequential([layers.Dense(1, activation='sigmoid')])\nmodel.compile('adam', 'mse', metrics=['accuracy'])\n"),
         Snippet("only shown", ACCURACY_HEAD + "model = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse', metrics=['accuracy'])\n"
                 "model = keras.Sequential([layers.Dense(1)])\nmodel.compile('adam', 'mse', metrics=['mae'])\nmodel.fit(x, y)\n"),
@@ -143,10 +142,6 @@ class KerasUnusualSetting(StaticRule, code="S819", cause="HYP-LR-HIGH", advisory
         Snippet(
             "usual",
             "import keras\n\noptimizer = keras.optimizers.Adam(3e-4)\ndrop = keras.layers.Dropout(0.5)\n",
-        ),
-        Snippet(
-            "high for SGD, not unheard of",
-            "import keras\n\noptimizer = keras.optimizers.SGD(0.5, momentum=0.9)\n",
         ),
         Snippet("from outside", "import keras\n\ndef build(rate):\n    return keras.optimizers.Adam(rate)\n"),
     )

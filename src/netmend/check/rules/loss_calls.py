@@ -56,7 +56,6 @@ class ArgumentsOfLossSwapped(StaticRule, code="S211", cause="API-USAGE"):
     GOOD = (
         Snippet("prediction first", SWAPPED_HEAD + "for x, y in loader:\n    loss = criterion(net(x), y)\n"),
         Snippet("by keyword", SWAPPED_HEAD + "for x, y in loader:\n    loss = F.cross_entropy(target=y, input=net(x))\n"),
-        Snippet("two networks", SWAPPED_HEAD + "for x, y in loader:\n    loss = F.binary_cross_entropy(net(x).sigmoid(), net(y).sigmoid())\n"),
         Snippet("parameters of unknown meaning", "import torch.nn.functional as F\ndef loss(a, b, model):\n    return F.cross_entropy(a, model(b))\n"),
         Snippet("a symmetric loss", SWAPPED_HEAD + "for x, y in loader:\n    loss = F.mse_loss(y, net(x))\n"),
         Snippet("scores stored, labels from a teacher", SWAPPED_HEAD + "for scores, x in loader:\n    loss = F.cross_entropy(scores, net(x).argmax(1))\n"),
@@ -121,9 +120,6 @@ class LossClassCalled(StaticRule, code="S214", cause="API-USAGE"):
     GOOD = (
         Snippet("made, then called", CLASS_HEAD + "criterion = nn.CrossEntropyLoss()\nloss = criterion(net(x), y)\n"),
         Snippet("class weights", CLASS_HEAD + "criterion = nn.CrossEntropyLoss(torch.tensor([1.0, 2.0, 1.0]))\nloss = criterion(net(x), y)\n"),
-        Snippet("old flags by position", CLASS_HEAD + "criterion = nn.CrossEntropyLoss(weights, True)\nother = nn.MSELoss(False, False)\n"),
-        Snippet("made and called at once", CLASS_HEAD + "loss = nn.MSELoss()(net(x), y)\n"),
-        Snippet("flags in variables", "from torch import nn\ndef make(weight, size_average):\n    return nn.CrossEntropyLoss(weight, size_average)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("cross-entropy", CLASS_HEAD + "out = net(x)\nloss = nn.CrossEntropyLoss(out, y)\nloss.backward()\n", line=6,
@@ -175,11 +171,7 @@ class UnreducedLossBackward(StaticRule, code="S215", cause="LOS-CALC"):
 
     GOOD = (
         Snippet("reduced", UNREDUCED_HEAD + "loss = criterion(net(x), y).mean()\nloss.backward()\n"),
-        Snippet("masked and summed", UNREDUCED_HEAD + "loss = criterion(net(x), y) * mask\nloss.sum().backward()\n"),
         Snippet("gradient given", UNREDUCED_HEAD + "loss = criterion(net(x), y)\nloss.backward(torch.ones_like(loss))\n"),
-        Snippet("reduced on one path", UNREDUCED_HEAD + "loss = criterion(net(x), y)\nif weights is None:\n    loss = loss.mean()\nelse:\n"
-                "    loss = (loss * weights).sum()\nloss.backward()\n"),
-        Snippet("reduction not known", "from torch import nn\ndef train(net, x, y, reduction):\n    nn.CrossEntropyLoss(reduction=reduction)(net(x), y).backward()\n"),
     )  # fmt: skip
     BAD = (
         Snippet("object", UNREDUCED_HEAD + "loss = criterion(net(x), y)\nloss.backward()\n", line=8),
@@ -250,7 +242,6 @@ class ScalarLossIndexed(StaticRule, code="S731", cause="API-DEPRECATED"):
         Snippet("a mean for each column", SWAPPED_HEAD + "print(net(x).mean(0).data[0], frame.mean()[0])\n"),
         Snippet("one number with an axis", "import torch\nw = torch.tensor([1.0], requires_grad=True)\n\ndef loss(x, y):\n    return (x * w - y) ** 2\n\n"
                 "for x, y in data:\n    l = loss(x, y)\n    l.backward()\n    print(l.data[0], w.data[0])\n"),
-        Snippet("a model that gives several losses", "import torch\n\ndef train(model, loader):\n    for x in loader:\n        loss = model(x)\n        print(loss[0])\n"),
     )  # fmt: skip
     BAD = (
         Snippet("printed", SWAPPED_HEAD + "loss = criterion(net(x), y)\nprint(1, loss.data[0])\n", line=8,

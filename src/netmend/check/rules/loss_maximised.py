@@ -199,49 +199,30 @@ class LossMaximised(StaticRule, code="S217", cause="LOS-CALC"):
     GOOD = (
         Snippet("plain", HEAD + LOOP.format("F.cross_entropy(net(x), y)")),
         Snippet("likelihood with its minus", HEAD + LOOP.format("-torch.distributions.Categorical(logits=net(x)).log_prob(y).mean()")),
-        Snippet("attack on the input", HEAD + "x.requires_grad_()\nloss = -F.cross_entropy(net(x), y)\nloss.backward()\nx = x - 0.01 * x.grad.sign()\n"),
         Snippet("one of two terms", HEAD + LOOP.format("F.cross_entropy(net(x), y) - 0.1 * F.cross_entropy(net(z), y)")),
         Snippet("unlearning", HEAD + "def unlearn(forget_loader):\n    for x, y in forget_loader:\n        loss = -F.cross_entropy(net(x), y)\n        loss.backward()\n        optimizer.step()\n\nunlearn(loader)\n"),
-        Snippet("policy gradient", HEAD + "for state, reward in loader:\n    dist = torch.distributions.Categorical(logits=net(state))\n    action = dist.sample()\n"
-                "    loss = -(dist.log_prob(action) * reward).mean()\n    loss.backward()\n    optimizer.step()\n"),
         Snippet("entropy of the policy", HEAD + "for state in loader:\n    dist = torch.distributions.Normal(net(state), 1.0)\n    loss = dist.log_prob(dist.rsample()).mean()\n"
                 "    loss.backward()\n    optimizer.step()\n"),
         Snippet("hinge", HEAD + LOOP.format("torch.clamp(1 - net(x) * y, min=0).mean()")),
         Snippet("Gaussian likelihood", HEAD + "for x, y in loader:\n    mu, log_var = net(x).chunk(2, 1)\n    loss = 0.5 * (log_var + (y - mu) ** 2 / log_var.exp()).mean()\n    loss.backward()\n"),
-        Snippet("divergence of a variational encoder", HEAD + "for x, y in loader:\n    mu, log_var = net(x).chunk(2, 1)\n"
-                "    loss = -0.5 * (1 + log_var - mu ** 2 - log_var.exp()).sum()\n    loss.backward()\n"),
-        Snippet("returns with their minus", POLICY.format("-log_prob * R")),
-        Snippet("returns against a baseline", POLICY.format("log_prob * (baseline - R)")),
-        Snippet("a cost to be lowered", POLICY.format("log_prob * cost")),
         Snippet("an advantage in costs", PPO.format("batch.cost_adv", "batch.cost_adv", "torch.max(first, second)")),
         Snippet("an optimiser that maximises", POLICY.format("log_prob * R").replace("parameters())", "parameters(), maximize=True)")),
-        Snippet("clipped ratios", PPO.format("-batch.adv", "-batch.adv", "torch.max(first, second)")),
         Snippet("the smaller of two gains", PPO.format("batch.adv", "batch.adv", "-torch.min(first, second)")),
         Snippet("the smaller of two gains, whatever they are called", SURROGATE.format("ratios", "(-torch.min(surr1, surr2)).mean()")),
-        Snippet("the larger of two losses", SURROGATE.format("-ratios", "torch.max(surr1, -surr2).mean()")),
         Snippet("another ratio", SURROGATE.format("curr_log_probs", "torch.min(surr1, surr2).mean()")),
-        Snippet("an actor through its critic", DDPG.format("-self.critic.Q1(state, self.actor(state)).mean()", "reward")),
-        Snippet("an actor through the smaller of two values", DDPG.format("(0.2 * self.actor(state) - torch.min(*self.critic(state, self.actor(state)))).mean()", "reward")),
         Snippet("a critic of costs", DDPG.format("self.critic.Q1(state, self.actor(state)).mean()", "cost")),
-        Snippet("rewards turned into costs", DDPG.format("self.critic.Q1(state, self.actor(state)).mean()", "-reward")),
         Snippet("a critic's value of what was done", DDPG.format("self.critic.Q1(state, action).mean()", "reward")),
         Snippet("conservative values", DDPG.format("(self.critic.Q1(state, self.actor(state)) - self.critic.Q1(state, action)).mean()", "reward")),
-        Snippet("an actor through its critic, in functions", TWO_FUNCTIONS.format("-", "")),
         Snippet("costs, in functions", TWO_FUNCTIONS.format("", "-")),
-        Snippet("temperature of an actor", "import torch\n\ndef update(actor, critic, optimizer, obs, alpha, rewards):\n    action, log_prob = actor(obs)\n"
-                "    loss = (alpha * log_prob - critic(obs, action)).mean()\n    loss.backward()\n    optimizer.step()\n"),
         Snippet("fit and divergence", ENCODER.format("-0.5", "fit + divergence")),
-        Snippet("what is maximised, negated", ENCODER.format("0.5", "-(divergence - fit)")),
         Snippet("weighted divergence", ENCODER.format("-0.5", "fit / x.size(0) + args.beta * divergence / len(x)").replace("(recon_x, x, mu, logvar):", "(recon_x, x, mu, logvar, args=None):")),
     )  # fmt: skip
     BAD = (
         Snippet("returns without a minus", POLICY.format("log_prob * R"), fixed=POLICY.format("-(log_prob * R)"), line=11),
         Snippet("by what they are", POLICY.format("lp * R").replace("log_prob,", "lp,") + "\nkept, rewards = [], []\nfor s in states:\n    dist = Categorical(policy(s))\n"
                 "    action = dist.sample()\n    kept.append(dist.log_prob(action))\n    rewards.append(step(action))\nfinish(kept, rewards)\n", line=11),
-        Snippet("a minus too much", POLICY.format("-log_prob * R").replace("loss.backward()", "(-loss).backward()"), line=11),
         Snippet("likelihood times reward", "import torch\n\ndef learn(policy, optimizer, states, actions, rewards):\n    dist = policy(states)\n"
                 "    loss = (dist.log_prob(actions) * rewards.detach()).mean()\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n", line=5),
-        Snippet("gain of both ratios lowered", PPO.format("batch.adv", "batch.adv", "torch.max(first, second)"), line=9),
         Snippet("gain of one ratio lowered", PPO.format("-batch.adv", "batch.adv", "torch.max(first, second)"), line=9),
         Snippet("a surrogate whose gain is called anything", SURROGATE.format("ratios", "torch.min(surr1, surr2).mean()"),
                 fixed=SURROGATE.format("ratios", "-torch.min(surr1, surr2).mean()"), line=19),
@@ -249,7 +230,6 @@ class LossMaximised(StaticRule, code="S217", cause="LOS-CALC"):
                 fixed=DDPG.format("-self.critic.Q1(state, self.actor(state)).mean()", "reward"), line=43),
         Snippet("a value beside another term", DDPG.format("(self.critic(state, self.actor(state))[0] + 0.001 * self.actor(state) ** 2).mean()", "reward"), line=43),
         Snippet("in functions without a minus", TWO_FUNCTIONS.format("", ""), fixed=TWO_FUNCTIONS.format("-", ""), line=14),
-        Snippet("minimum without a minus", PPO.format("batch.adv", "batch.adv", "torch.min(first, second)"), line=9),
         Snippet("divergence with the wrong sign", ENCODER.format("0.5", "fit + divergence"), line=6),
         Snippet("divergence taken away", ENCODER.format("-0.5", "(fit - divergence) / x.size(0)"), line=6),
         Snippet("minus cross-entropy", HEAD + LOOP.format("-F.cross_entropy(net(x), y)"), line=9),

@@ -53,8 +53,6 @@ class ModelMadeInTrainingLoop(StaticRule, code="S123", cause="ARC-INIT-MULTI"):
 
     GOOD = (
         Snippet("made once", MODEL_HEAD + MAKE.format("") + "for epoch in range(9):\n    for x in loader:\n        " + STEP.format("        ")),
-        Snippet("one model per fold", MODEL_HEAD + "for fold in range(5):\n    " + MAKE.format("    ") + "    for x in loader:\n        " + STEP.format("        ")),
-        Snippet("one model per seed, trained in full", MODEL_HEAD + "for seed in seeds:\n    " + MAKE.format("    ") + "    for epoch in range(9):\n        " + STEP.format("        ")),
         Snippet("made when it is needed", MODEL_HEAD + "net = None\nfor epoch in range(9):\n    if net is None:\n        " + MAKE.format("        ") + "    for x in loader:\n        " + STEP.format("        ")),
         Snippet("weights are loaded into it", MODEL_HEAD + "for epoch in range(9):\n    " + MAKE.format("    ") + "    net.load_state_dict(best)\n    for x in loader:\n        " + STEP.format("        ")),
         Snippet("sizes are compared", MODEL_HEAD + "for size in (8, 16):\n    " + MAKE.format("    ") + "    " + STEP.format("    ")),
@@ -143,8 +141,6 @@ class OptimizerMadeInTrainingLoop(StaticRule, code="S124", cause="OPT-PARAMS"):
     BAD = (
         Snippet("in each epoch", OPTIMIZER_HEAD + "net = nn.Linear(4, 3)\nfor epoch in range(9):\n    opt = optim.Adam(net.parameters(), lr=0.01)\n    for x in loader:\n        " + STEP.format("        "), line=6),
         Snippet("at each batch", OPTIMIZER_HEAD + "def train(net, loader):\n    for x in loader:\n        opt = optim.SGD(net.parameters(), lr=0.1, momentum=0.9)\n        " + STEP.format("        "), line=6),
-        Snippet("in the function of an epoch", OPTIMIZER_HEAD + "def train_epoch(net, loader):\n    opt = optim.AdamW(net.parameters())\n    for x in loader:\n        " + STEP.format("        ")
-                + "\nnet = nn.Linear(4, 3)\nfor epoch in range(9):\n    train_epoch(net, loader)\n", line=5),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -209,9 +205,6 @@ class LayerMadeInForward(StaticRule, code="S303", cause="ARC-INIT-MULTI"):
 
     GOOD = (
         Snippet("made in __init__", LAYER_HEAD + INIT + "    def forward(self, x):\n        return self.fc(x)\n"),
-        Snippet("made at the first call", LAYER_HEAD + "    def __init__(self):\n        super().__init__()\n        self.fc = None\n\n    def forward(self, x):\n"
-                "        if self.fc is None:\n            self.fc = nn.Linear(x.size(1), 8)\n        return self.fc(x)\n"),
-        Snippet("nothing to learn", LAYER_HEAD + INIT + "    def forward(self, x):\n        return nn.Dropout(0.5)(nn.ReLU()(self.fc(x)))\n"),
         Snippet("weights are given", LAYER_HEAD + INIT + "    def forward(self, x):\n        blur = nn.Conv2d(1, 1, 3, bias=False)\n"
                 "        blur.weight.data.fill_(1 / 9)\n        return self.fc(blur(x))\n"),
         Snippet("no module", "from torch import nn\n\nclass Probe:\n    def forward(self, x):\n        return nn.Linear(4, 2)(x)\n"),

@@ -82,15 +82,9 @@ class LossKeptWithGraph(StaticRule, code="S115", cause="TRN-MEM"):
         Snippet("numbers", LOSS_HEAD + LOOP + "    total += loss.item()\n    history.append(loss.detach())\n"),
         Snippet("summed and then differentiated", LOSS_HEAD + "for x, y in data:\n    total = 0\n    for part in x:\n        total += F.mse_loss(net(part), y)\n"
                 "    opt.zero_grad()\n    total.backward()\n    opt.step()\n"),
-        Snippet("collected and then differentiated", LOSS_HEAD + "for x, y in data:\n    parts = []\n    for part in x:\n        parts.append(F.mse_loss(net(part), y))\n"
-                "    opt.zero_grad()\n    torch.stack(parts).mean().backward()\n    opt.step()\n"),
         Snippet("a list of this round", LOSS_HEAD + LOOP.replace("    opt.zero_grad()\n", "    now = []\n    opt.zero_grad()\n") + "    now.append(loss)\n"),
         Snippet("gradients off", LOSS_HEAD + LOOP + "    with torch.no_grad():\n        total += F.mse_loss(net(x), y)\n"),
-        Snippet("a function gives the number", LOSS_HEAD + "def step(x, y):\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n    loss.backward()\n    opt.step()\n"
-                "    return loss.item()\n\nfor x, y in data:\n    total += step(x, y)\n"),
         Snippet("evaluated without gradients", VALIDATION.format(".item()")),
-        Snippet("returned for a caller that may differentiate", "from torch.nn import functional as F\n\ndef total_loss(model, loader):\n    total = 0\n    for x, y in loader:\n"
-                "        total += F.mse_loss(model(x), y)\n    return total\n"),
     )  # fmt: skip
     BAD = (
         Snippet("outputs of an evaluation", "import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\nnet.eval()\noutputs = []\nfor x, y in loader:\n    outputs.append(net(x))\nprint(torch.cat(outputs).argmax(1))\n", line=8,
@@ -104,7 +98,6 @@ class LossKeptWithGraph(StaticRule, code="S115", cause="TRN-MEM"):
                 fixed=LOSS_FUNCTION + "        running_loss += (loss * x.size(0)).detach()\n    return running_loss\n"),
         Snippet("computed again and collected", LOSS_HEAD + LOOP + "    history.append(F.mse_loss(net(x), y))\n", line=13,
                 fixed=LOSS_HEAD + LOOP + "    history.append(F.mse_loss(net(x), y).detach())\n"),
-        Snippet("written out", LOSS_FUNCTION + "        running_loss = running_loss + loss\n", line=8),
         Snippet("in evaluation with gradients on", VALIDATION.format(""), line=9, fixed=VALIDATION.format(".detach()")),
     )  # fmt: skip
 
@@ -275,7 +268,6 @@ class AnomalyDetectionLeftOn(StaticRule, code="S715", cause="API-USAGE", advisor
 
     GOOD = (
         Snippet("by an option", "import torch\n\ntorch.autograd.set_detect_anomaly(args.debug)\n"),
-        Snippet("off", "import torch\n\ntorch.autograd.set_detect_anomaly(False)\n"),
         Snippet(
             "when asked for", "import torch\n\nif args.debug:\n    torch.autograd.set_detect_anomaly(True)\n"
         ),

@@ -60,10 +60,6 @@ class ModelChosenByTestSet(StaticRule, code="S602", cause="VAL-TEST-LEAK", advis
             "only reported",
             CHOSEN_HEAD.format("test_loader") + "    if hits > best:\n        best = hits\n    print(best)\n",
         ),
-        Snippet(
-            "always saved",
-            CHOSEN_HEAD.format("test_loader") + "    torch.save(net.state_dict(), 'last.pt')\n",
-        ),
     )
     BAD = (
         Snippet("saved if better", CHOSEN_HEAD.format("test_loader") + "    if hits > best:\n        best = hits\n        torch.save(net.state_dict(), 'best.pt')\n", line=22),
@@ -144,9 +140,6 @@ class ChosenByTestNotValidation(StaticRule, code="S616", cause="VAL-TEST-LEAK"):
     GOOD = (
         Snippet("chosen by validation", VALIDATION_HEAD.format("val_loader, test_loader", "val_loader") + KEEP + "    return accuracy(model, test_loader)\n"),
         Snippet("no validation set", VALIDATION_HEAD.format("test_loader", "test_loader") + KEEP),
-        Snippet("only reported", VALIDATION_HEAD.format("val_loader, test_loader", "test_loader") + "        print(score)\n        torch.save(model.state_dict(), 'last.pt')\n"),
-        Snippet("the test result of the best epoch is kept", VALIDATION_HEAD.format("val_loader, test_loader", "val_loader")
-                + "        final = accuracy(model, test_loader)\n" + KEEP.replace("best, state = score,", "best, shown, state = score, final,")),
     )  # fmt: skip
     BAD = (
         Snippet("kept", VALIDATION_HEAD.format("val_loader, test_loader", "test_loader") + KEEP, line=19),

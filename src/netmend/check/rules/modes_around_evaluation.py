@@ -80,7 +80,6 @@ class TrainModeNotRestored(StaticRule, code="S112", cause="LOOP-MODE-TRAIN"):
 
     GOOD = (
         Snippet("switched back each epoch", TRAIN_HEAD + "for epoch in range(9):\n    net.train()\n" + BATCHES + "    evaluate(net, val)\n"),
-        Snippet("switched back after evaluation", TRAIN_HEAD + "for epoch in range(9):\n" + BATCHES + "    evaluate(net, val)\n    net.train()\n"),
         Snippet("evaluated after training", TRAIN_HEAD + "for epoch in range(9):\n" + BATCHES + "evaluate(net, val)\n"),
         Snippet("evaluated when leaving", TRAIN_HEAD + "for epoch in range(9):\n" + BATCHES + "    if done(epoch):\n        evaluate(net, val)\n        break\n"),
         Snippet("frozen statistics on purpose", TRAIN_HEAD + "for epoch in range(9):\n    net.eval()\n" + BATCHES),
@@ -92,7 +91,6 @@ class TrainModeNotRestored(StaticRule, code="S112", cause="LOOP-MODE-TRAIN"):
     BAD = (
         Snippet("in a helper", TRAIN_HEAD + "for epoch in range(9):\n" + BATCHES + "    evaluate(net, val)\n", line=13),
         Snippet("train() only before the loop", TRAIN_FUNCTION, line=10),
-        Snippet("evaluated first", TRAIN_HEAD + "net.train()\nfor epoch in range(9):\n    evaluate(net, val)\n" + BATCHES, line=13),
         Snippet("each fifth epoch", TRAIN_HEAD + "for epoch in range(9):\n" + BATCHES + "    if epoch % 5 == 0:\n        evaluate(net, val)\n", line=13),
     )  # fmt: skip
 
@@ -177,7 +175,6 @@ class NoGradMissing(StaticRule, code="S114", cause="LOOP-NO-GRAD", advisory=True
 
     GOOD = (
         Snippet("under no_grad", NO_GRAD_HEAD + "net.eval()\nwith torch.no_grad():\n    for x, y in data:\n        print(net(x).argmax(1))\n"),
-        Snippet("decorated", "import torch\n\n@torch.no_grad()" + NO_GRAD_FUNCTION.partition("nn\n")[2].replace("\n\n", "\n", 1) + "print(accuracy(torch.nn.Linear(4, 2), data))\n"),
         Snippet("caller unknown", NO_GRAD_FUNCTION),
         Snippet("attack on a fixed network", NO_GRAD_HEAD + "net.eval()\nfor x, y in data:\n    x.requires_grad_()\n    net(x).sum().backward()\n    show(x.grad)\n"),
         Snippet("training mode again", NO_GRAD_HEAD + "net.eval()\nnet.train()\nfor x, y in data:\n    print(net(x))\n"),
@@ -243,9 +240,6 @@ class ModeWithoutEffect(StaticRule, code="S714", cause="LOOP-NO-GRAD", preview=T
 
     GOOD = (
         Snippet("with", "import torch\n\nwith torch.no_grad():\n    out = model(x)\n"),
-        Snippet("decorator", "import torch\n\n@torch.no_grad()\ndef predict(model, x):\n    return model(x)\n"),
-        Snippet("kept for later", "import torch\n\nmode = torch.no_grad()\nwith mode:\n    out = model(x)\n"),
-        Snippet("off in a program that only predicts", "import torch\n\ntorch.set_grad_enabled(False)\nprint(model(x))\n"),
         Snippet("off and on again", "import torch\n\ntorch.set_grad_enabled(False)\nscore = model(x)\ntorch.set_grad_enabled(True)\nmodel(x).sum().backward()\n"),
     )  # fmt: skip
     BAD = (

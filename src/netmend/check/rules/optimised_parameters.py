@@ -70,8 +70,6 @@ class OptimiserBeforeLayerReplaced(StaticRule, code="S401", cause="OPT-PARAMS"):
                 'optimizer.add_param_group({"params": model.fc.parameters()})\n' + REPLACED_LOOP),
         Snippet("built anew", REPLACED_HEAD + "optimizer = optim.SGD(model.parameters(), lr=0.1)\n" + REPLACED_LOOP + "model.fc = nn.Linear(512, 3)\n"
                 "optimizer = optim.SGD(model.parameters(), lr=0.01)\n" + REPLACED_LOOP),
-        Snippet("nothing to learn in it", REPLACED_HEAD + "optimizer = optim.SGD(model.parameters(), lr=0.1)\n" + REPLACED_LOOP + "model.fc = nn.Identity()\n"
-                + REPLACED_LOOP),
         Snippet("the head has an optimiser of its own", REPLACED_HEAD + "optimizer = optim.SGD(model.parameters(), lr=0.1)\n"
                 "head = nn.Linear(512, 3)\nhead_optimizer = optim.SGD(head.parameters(), lr=0.1)\nmodel.fc = head\n" + REPLACED_LOOP
                 + "    head_optimizer.step()\n"),
@@ -155,7 +153,6 @@ class OptimiserBeforeDevice(StaticRule, code="S402", cause="OPT-PARAMS", advisor
 
     GOOD = (
         Snippet("moved first", DEVICE_HEAD + 'model = model.to("cuda")\n' + MADE_OPTIMISER),
-        Snippet("moved to save it, at the end", DEVICE_HEAD + MADE_OPTIMISER + "model.cpu()\n"),
         Snippet("only the type changes", DEVICE_HEAD + MADE_OPTIMISER + "model.to(torch.float64)\n"),
         Snippet(
             "another model is moved",
@@ -218,7 +215,6 @@ class ParametersGeneratorUsedTwice(StaticRule, code="S404", cause="OPT-PARAMS"):
 
     GOOD = (
         Snippet("a list", TWICE_HEAD + "params = list(net.parameters())\noptimizer = torch.optim.SGD(params, lr=0.1)\n" + TWICE_LOOP.format("params")),
-        Snippet("asked anew", TWICE_HEAD + "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n" + TWICE_LOOP.format("net.parameters()")),
         Snippet("a comprehension is a list", TWICE_HEAD + "params = [p for p in net.parameters() if p.requires_grad]\n"
                 "optimizer = torch.optim.SGD(params, lr=0.1)\n" + TWICE_LOOP.format("params")),
         Snippet("one of two", TWICE_HEAD + "params = net.parameters()\nif fast:\n    optimizer = torch.optim.SGD(params, lr=0.1)\nelse:\n"

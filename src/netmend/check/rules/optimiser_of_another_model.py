@@ -59,9 +59,6 @@ class OptimiserOfAnotherModel(StaticRule, code="S403", cause="OPT-PARAMS"):
         Snippet("weights are loaded", HEAD + 'body, head = Net(), nn.Linear(2, 2)\nbody.load_state_dict(torch.load("body.pt"))\n'
                 "optimizer = torch.optim.SGD(head.parameters(), lr=0.1)\nfor x in data:\n    optimizer.zero_grad()\n"
                 "    head(body(x)).sum().backward()\n    optimizer.step()\n"),
-        Snippet("inside a wrapper", HEAD + "class Both(nn.Module):\n    def __init__(self, net):\n        super().__init__()\n        self.net = net\n\n"
-                "    def forward(self, x):\n        return self.net(x)\n\nnet = Net()\nboth = Both(net)\n"
-                "optimizer = torch.optim.SGD(both.parameters(), lr=0.1)\n" + LOOP.format("net")),
         Snippet("the input is what is trained", HEAD + "net = Net()\nimage = torch.rand(1, 4, requires_grad=True)\n"
                 "optimizer = torch.optim.Adam([image], lr=0.1)\nfor x in data:\n    optimizer.zero_grad()\n    net(image).sum().backward()\n"
                 "    optimizer.step()\n"),
@@ -72,9 +69,6 @@ class OptimiserOfAnotherModel(StaticRule, code="S403", cause="OPT-PARAMS"):
         Snippet("encoder forgotten", HEAD + "encoder, decoder = Net(), nn.Linear(2, 2)\noptimizer = torch.optim.Adam(decoder.parameters())\n"
                 "for x, y in data:\n    code = encoder(x)\n    loss = nn.functional.cross_entropy(decoder(code), y)\n"
                 "    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n", line=13),
-        Snippet("only the head", HEAD + "class Deep(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.body = Net()\n"
-                "        self.head = nn.Linear(2, 2)\n\n    def forward(self, x):\n        return self.head(self.body(x))\n\nnet = Deep()\n"
-                "optimizer = torch.optim.SGD(net.head.parameters(), lr=0.1)\n" + LOOP.format("net"), line=22),
         Snippet("the teacher instead of the student", HEAD + "def make():\n    return nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))\n\n"
                 "teacher, student = make(), make()\nopt = torch.optim.Adam(teacher.parameters())\nfor x, y in data:\n    with torch.no_grad():\n"
                 "        goal = teacher(x)\n    loss = nn.functional.mse_loss(student(x), goal)\n    opt.zero_grad()\n    loss.backward()\n"

@@ -50,7 +50,6 @@ class LearningRateAbsurd(StaticRule, code="S405", cause="HYP-LR-HIGH"):
                 "schedule = torch.optim.lr_scheduler.LambdaLR(opt, lambda step: 1e-4 * (step + 1) ** -0.5)\n" + LOOP),
         Snippet("the loop sets the rate", HEAD + "opt = torch.optim.SGD(net.parameters(), lr=0.0)\nfor group in opt.param_groups:\n"
                 '    group["lr"] = 0.1\n' + LOOP),
-        Snippet("one is usual for L-BFGS and Adadelta", HEAD + "opt = torch.optim.Adadelta(net.parameters(), lr=1.0)\n" + LOOP),
         Snippet("an image is optimised, not a network", HEAD + "image = torch.rand(3, 9, 9, requires_grad=True)\n"
                 "opt = torch.optim.Adam([image], lr=2.0)\n" + LOOP),
         Snippet("just below", HEAD + "opt = torch.optim.SGD(net.parameters(), lr=1.0, momentum=0.9)\n" + LOOP),
@@ -249,11 +248,6 @@ class OptimiserSettingOutOfRange(StaticRule, code="S408", cause="OPT-MOMENTUM"):
         Snippet(
             "large decay of AdamW",
             HEAD + "opt = torch.optim.AdamW(net.parameters(), lr=1e-3, weight_decay=1.0)\n",
-        ),
-        Snippet(
-            "momentum of a layer",
-            HEAD
-            + "norm = nn.BatchNorm1d(4, momentum=1.0, eps=0.5)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n",
         ),
     )
     BAD = (

@@ -25,16 +25,6 @@ opt = torch.optim.Adam(net.parameters())
 """
 LOOP = "for x, y in data:\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n"
 EARLY_FUNCTION = "def train(model, loader, optimizer, loss_fn):\n    for x, y in loader:\n"
-GAN = """\
-def train(g, d, opt_g, opt_d, loader):
-    for real in loader:
-        opt_d.zero_grad()
-        d(real).mean().backward()
-        opt_d.step()
-        opt_g.zero_grad()
-        d(g(noise)).mean().backward()
-        opt_g.step()
-"""
 
 
 class StepBeforeBackward(StaticRule, code="S105", cause="LOOP-STEP"):
@@ -53,7 +43,6 @@ class StepBeforeBackward(StaticRule, code="S105", cause="LOOP-STEP"):
 
     GOOD = (
         Snippet("in order", HEAD + LOOP + "    loss.backward()\n    opt.step()\n"),
-        Snippet("two optimisers", GAN),
         Snippet("gradients of the first round are computed before", HEAD + "F.mse_loss(net(x), y).backward()\n" + "for x, y in data:\n    opt.step()\n    opt.zero_grad()\n"
                 "    F.mse_loss(net(x), y).backward()\n"),
         Snippet("closure", HEAD + "def closure():\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n    loss.backward()\n    return loss\n\n"

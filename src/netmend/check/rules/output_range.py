@@ -77,13 +77,8 @@ class OneSidedOutput(StaticRule, code="S209", cause="ACT-OUT-WRONG"):
     GOOD = (
         Snippet("ReLU between layers", HEAD + "model = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), net)\nloss = criterion(model(x), y)\n"),
         Snippet("pooled maps as scores", HEAD + "model = nn.Sequential(nn.Conv2d(3, 10, 1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten())\nloss = criterion(model(x), y)\n"),
-        Snippet("scores from a linear layer", LAST.format("x = self.fc2(x)", "F.log_softmax(x, dim=1)") + FIT),
         Snippet("attention over what is never negative", HEAD + "scale = F.softmax(F.relu(net(x)), dim=1)\nloss = criterion(net(x) * scale, y)\n"),
-        Snippet("pooled maps as scores of log_softmax", HEAD + "model = nn.Sequential(nn.Conv2d(3, 10, 1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.LogSoftmax(1))\n"
-                "loss = F.nll_loss(model(x), y)\n"),
-        Snippet("ELU before log_softmax", LAST.format("x = F.elu(self.fc2(x))", "F.log_softmax(x, dim=1)") + FIT),
         Snippet("amounts that are never negative", HEAD + "loss = F.mse_loss(F.relu(net(x)), amount)\n"),
-        Snippet("target above zero by its formula", HEAD + "y = torch.rand(64, 3) + 1\nloss = F.mse_loss(F.softplus(net(x)), y)\n"),
         Snippet("sigmoid for pictures", HEAD + "y = torch.rand(64, 3)\nloss = F.mse_loss(torch.sigmoid(net(x)), y)\n"),
     )  # fmt: skip
     BAD = (
@@ -201,23 +196,13 @@ class CutScoresIntoLog(StaticRule, code="S235", cause="ACT-OUT-WRONG"):
 
     GOOD = (
         Snippet("log_softmax", NET.format("x = self.last(x)", "F.log_softmax(x, 1)", "model(x)")),
-        Snippet("softmax", NET.format("x = self.last(x)", "F.softmax(x, 1)", "torch.log(model(x))")),
         Snippet("counts", NET.format("x = F.relu(self.last(x))", "x", "torch.log(model(x) + 1)")),
-        Snippet("amounts that are never zero", NET.format("x = F.softplus(self.last(x))", "x / x.sum(1, keepdim=True)", "torch.log(model(x))")),
         Snippet("kept above one", NET.format("x = F.relu(self.last(x))", "x", "torch.log(model(x).clamp(min=1.0))")),
         Snippet("entropy of sparse shares", NET.format("x = F.relu(self.last(x))", "x / (x.sum(1, keepdim=True) + 1e-8)", "score(y), y) + (model(x) * torch.log(model(x) + 1e-8)).mean() + F.l1_loss(y")),
-        Snippet("raised before", NET.format("x = F.relu(self.last(x)) + 0.5", "x / x.sum(1, keepdim=True)", "torch.log(model(x))")),
-        Snippet("divided by something else", NET.format("x = F.relu(self.last(x))", "1 + x / 8", "torch.log(model(x))")),
-        Snippet("hidden units", NET.format("x = F.relu(x)", "self.last(x)", "torch.log(model(x).exp())")),
-        Snippet("shares of exponentials, by hand", BY_HAND.format("net(x).exp()", PICKED)),
-        Snippet("shares of positive amounts, by hand", BY_HAND.format("F.softplus(net(x))", WEIGHTED)),
-        Snippet("shares that are raised, by hand", BY_HAND.format("F.relu(net(x)) + 0.1", PICKED)),
     )  # fmt: skip
     BAD = (
         Snippet("picked by hand", BY_HAND.format("F.relu(net(x))", PICKED), line=7),
         Snippet("weighted by hand", BY_HAND.format("F.relu(net(x))", WEIGHTED), line=7),
-        Snippet("divided by their sum", NET.format("x = F.relu(self.last(x))", "x / x.sum(1, keepdim=True)", "torch.log(model(x))"), line=11),
-        Snippet("with a small number", NET.format("x = torch.relu(self.last(x))", "x / (x.sum(1, keepdim=True) + 1e-8)", "torch.log(model(x) + 1e-8)"), line=11),
         Snippet("clamped", NET.format("x = self.last(x).relu()", "x / torch.sum(x, 1, keepdim=True)", "model(x).clamp(min=1e-7).log()"), line=11),
         Snippet("as they are", NET.format("x = F.relu(self.last(x))", "torch.log(x)", "model(x)"), line=11),
     )  # fmt: skip

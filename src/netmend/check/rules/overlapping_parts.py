@@ -56,15 +56,10 @@ class OverlappingParts(StaticRule, code="S511", cause="VAL-SPLIT"):
 
     GOOD = (
         Snippet("side by side", HEAD + "x_train, x_test = x[:800], x[800:]\n"),
-        Snippet("three parts", HEAD + "x_train, x_val, x_test = x[:600], x[600:800], x[800:]\n"),
         Snippet(
             "look-back of a series",
             HEAD
             + "train = x[:800]\ntest = x[740:]\nwindows = [test[i - 60 : i] for i in range(60, len(test))]\n",
-        ),
-        Snippet(
-            "first all, then the rest",
-            HEAD + "x_train = x\nx_test = x_train[800:]\nx_train = x_train[:800]\n",
         ),
         Snippet("disjoint subsets", HEAD + "full = TensorDataset(x, y)\n" + SETS.format("[:400]")),
         Snippet("an alias in a smoke test", HEAD + "train_x = x[:20]\ntest_x = train_x\n"),
@@ -73,7 +68,6 @@ class OverlappingParts(StaticRule, code="S511", cause="VAL-SPLIT"):
             HEAD
             + "full = TensorDataset(x, y)\ntrain = Subset(full, range(0, 80))\nval = Subset(full, range(80, 100))\n",
         ),
-        Snippet("other names", HEAD + "first, second = x[:800], x[700:]\n"),
     )
     BAD = (
         Snippet(

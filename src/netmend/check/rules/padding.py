@@ -145,10 +145,7 @@ class LastStepOfPadding(StaticRule, code="S345", cause="INP-MASK-MISSING"):
         Snippet("the last real step", LAST_HEAD + "        return self.fc(out[torch.arange(len(out)), sizes - 1])\n"),
         Snippet("every step", LAST_HEAD + "        return self.fc(out)\n"),
         Snippet("the first step", LAST_HEAD + "        return self.fc(out[:, 0])\n"),
-        Snippet("the last feature", LAST_HEAD + "        return out[:, :, -1]\n"),
         Snippet("the last sample", LAST_HEAD.replace("(out, batch_first=True)", "(out, True)") + "        return out[-1]\n"),
-        Snippet("not packed", LAST_HEAD.replace("out, sizes = pad_packed_sequence(out, batch_first=True)", "sizes = lengths")
-                + "        return self.fc(out[:, -1])\n"),
     )  # fmt: skip
     BAD = (
         Snippet("batch first", LAST_HEAD + "        return self.fc(out[:, -1])\n", line=15,
@@ -265,9 +262,7 @@ class PaddingMaskInverted(StaticRule, code="S347", cause="INP-MASK-MISSING"):
         Snippet("negated", MASK_HEAD + "        mask = tokens != PAD\n        return self.encoder(x, src_key_padding_mask=~mask)\n"),
         Snippet("negated by name", MASK_HEAD + "        return self.encoder(x, src_key_padding_mask=(tokens != PAD).logical_not())\n"),
         Snippet("beyond the lengths", MASK_HEAD + "        mask = torch.arange(x.shape[1])[None] >= lengths[:, None]\n        return self.encoder(x, src_key_padding_mask=mask)\n"),
-        Snippet("compared once more", MASK_HEAD + "        return self.encoder(x, src_key_padding_mask=(tokens != PAD) == 0)\n"),
         Snippet("a layer of one's own", MASK_HEAD.replace("nn.MultiheadAttention(32, 4, batch_first=True)", "Attention()") + "        return self.attention(x, key_padding_mask=tokens != PAD)\n"),
-        Snippet("a mask of the caller", MASK_HEAD + "        return self.encoder(x, src_key_padding_mask=lengths)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("real tokens", MASK_HEAD + "        return self.encoder(x, src_key_padding_mask=tokens != PAD)\n", line=15),

@@ -54,13 +54,11 @@ class ScaledTwice(StaticRule, code="S506", cause="PRE-WRONG-PIXEL"):
         Snippet("scaled once", TWICE_HEAD + MNIST + "for x, y in loader:\n    print(x.mean())\n"),
         Snippet("floats are not scaled by ToTensor", TWICE_HEAD + "def load(path):\n    image = np.array(Image.open(path)).astype(np.float32)\n"
                 "    return transforms.ToTensor()(image) / 255\n"),
-        Snippet("raw tensors", TWICE_HEAD + 'data = datasets.MNIST("data").data\nx = data.float() / 255\n'),
         Snippet("only converted", TWICE_HEAD + 'loader = DataLoader(datasets.MNIST("data", transform=transforms.PILToTensor()))\nfor x, y in loader:\n    x = x / 255\n'),
         Snippet("a step of one's own", TWICE_HEAD + 'loader = DataLoader(datasets.MNIST("data", transform=transforms.Compose([transforms.ToTensor(), back])))\n'
                 "for x, y in loader:\n    x = x / 255\n"),
         Snippet("scaled up between", TWICE_HEAD + "steps = transforms.Compose([transforms.ToTensor(), transforms.Lambda(lambda x: x.mul(255))])\n"
                 "for x, y in DataLoader(datasets.ImageFolder('d', steps)):\n    x = x.div_(255.0)\n"),
-        Snippet("a tolerance in grey levels", TWICE_HEAD + MNIST + "for x, y in loader:\n    eps = 8 / 255\n    attack(x, eps)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("in the loop", TWICE_HEAD + MNIST + "for x, y in loader:\n    x = x.view(-1, 784) / 255.0\n", line=9),
@@ -194,10 +192,6 @@ class BytesWrapAround(StaticRule, code="S516", cause="PRE-WRONG-DTYPE"):
         Snippet("inverted", BYTES_HEAD + "image = 255 - cv2.imread(path)\n"),
         Snippet("a float mean", BYTES_HEAD + "image = cv2.imread(path)\nimage = image - image.mean()\n"),
         Snippet("class numbers of a mask", BYTES_HEAD + "mask = cv2.imread(path) - 1\n"),
-        Snippet(
-            "back to bytes",
-            BYTES_HEAD + "image = ((x - x.min()) / (x.max() - x.min()) * 255).astype(np.uint8)\n",
-        ),
     )
     BAD = (
         Snippet(
@@ -281,11 +275,8 @@ class RawPixels(StaticRule, code="S519", cause="PRE-MISS-NORM"):
 
     GOOD = (
         Snippet("scaled", RAW_HEAD + "images = data.data.float() / 255\n" + LOOP),
-        Snippet("scaled in the loop", RAW_HEAD + "images = data.data.float()\n" + LOOP.replace("net(x)", "net(x / 255)")),
         Snippet("normalised by a layer", RAW_HEAD + "net = nn.Sequential(nn.Flatten(), nn.BatchNorm1d(784), nn.Linear(784, 10))\nimages = data.data.float()\n" + LOOP),
         Snippet("batch norm right behind", RAW_HEAD + "net = nn.Sequential(nn.Flatten(), nn.Linear(784, 10), nn.BatchNorm1d(10))\nimages = data.data.float()\n" + LOOP),
-        Snippet("looked up, not multiplied", RAW_HEAD + "net = nn.Sequential(nn.Flatten(), nn.Embedding(256, 8), nn.Flatten(), nn.Linear(6272, 10))\n"
-                "images = data.data.long()\n" + LOOP),
         Snippet("not known", RAW_HEAD + "images = prepare(data.data)\n" + LOOP),
     )  # fmt: skip
     BAD = (

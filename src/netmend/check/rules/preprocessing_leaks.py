@@ -160,17 +160,6 @@ class FittedToTestData(StaticRule, code="S504", cause="PRE-TRAIN-TEST-SKEW"):
             "a picture of the test data",
             TEST_HEAD + SPLIT_LINE + "model.fit(X_train, y_train)\npoints = PCA(2).fit_transform(X_test)\n",
         ),
-        Snippet(
-            "inputs and targets",
-            TEST_HEAD
-            + SPLIT_LINE
-            + "X_train = StandardScaler().fit_transform(X_train)\ny_train = StandardScaler().fit_transform(y_train)\n",
-        ),
-        Snippet(
-            "one scaler after the other",
-            TEST_HEAD
-            + "for name in names:\n    scaler = StandardScaler()\n    data[name] = scaler.fit_transform(data[name])\n",
-        ),
     )
     BAD = (
         Snippet("fit_transform twice", TEST_HEAD + SPLIT_LINE + "scaler = StandardScaler()\nX_train = scaler.fit_transform(X_train)\nX_test = scaler.fit_transform(X_test)\n",

@@ -54,9 +54,7 @@ class GeneratorCopiedToWorkers(StaticRule, code="S509", cause="LOOP-WORKER-SEED"
         Snippet("no workers", HEAD.format("np.random.default_rng(0)", "self.rng.normal()") + "loader = DataLoader(Noisy(x), batch_size=8, num_workers=0)\n"),
         Snippet("seeded in each worker", HEAD.format("np.random.default_rng(0)", "self.rng.normal()")
                 + "loader = DataLoader(Noisy(x), num_workers=4, worker_init_fn=reseed)\n"),
-        Snippet("numpy's global generator", HEAD.format("None", "np.random.normal()") + "loader = DataLoader(Noisy(x), num_workers=4)\n"),
         Snippet("used once, in the main process", HEAD.format("np.random.default_rng(0)", "1") + "loader = DataLoader(Noisy(x), num_workers=4)\n"),
-        Snippet("a generator for each sample", HEAD.format("None", "np.random.default_rng(i).normal()") + "loader = DataLoader(Noisy(x), num_workers=4)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("numpy", HEAD.format("np.random.default_rng(0)", "self.rng.normal()") + "loader = DataLoader(Noisy(x), batch_size=8, num_workers=4)\n", line=15),

@@ -59,7 +59,6 @@ class RandomLayersFrozen(StaticRule, code="S416", cause="LOOP-FREEZE"):
 
     GOOD = (
         Snippet("weights were loaded", HEAD + 'net.load_state_dict(torch.load("net.pt"))\n' + FREEZE + LOOP.format("net.parameters()")),
-        Snippet("loaded into the part", HEAD + 'net.body.load_state_dict(torch.load("body.pt"))\n' + FREEZE + LOOP.format("net.head.parameters()")),
         Snippet("trained before", HEAD + LOOP.format("net.parameters()") + FREEZE + LOOP.format("net.head.parameters()")),
         Snippet("set free later", HEAD + FREEZE + LOOP.format("net.parameters()") + FREEZE.replace("False", "True") + LOOP.format("net.parameters()")),
         Snippet("random features on purpose", (HEAD + FREEZE).replace("body", "random_features") + LOOP.format("net.parameters()")),
@@ -69,11 +68,6 @@ class RandomLayersFrozen(StaticRule, code="S416", cause="LOOP-FREEZE"):
                 + LOOP.format("net.parameters()")),
         Snippet("loaded by another function", "from tools import restore_from\n" + HEAD + "restore_from(net, 'net.pt')\n" + FREEZE
                 + LOOP.format("net.head.parameters()")),
-        Snippet("adversaries in turn", HEAD + "critic = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 1))\n"
-                "o1 = torch.optim.Adam(net.parameters())\no2 = torch.optim.Adam(critic.parameters())\nfor x, y in data:\n"
-                "    for p in critic.parameters():\n        p.requires_grad = True\n    o2.zero_grad()\n    critic(net(x).detach()).mean().backward()\n"
-                "    o2.step()\n    for p in critic.parameters():\n        p.requires_grad = False\n    o1.zero_grad()\n    critic(net(x)).mean().backward()\n"
-                "    o1.step()\n"),
     )  # fmt: skip
     BAD = (
         Snippet("a part of it", HEAD + FREEZE + LOOP.format("net.parameters()"), line=15),

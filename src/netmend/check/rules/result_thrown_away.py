@@ -42,16 +42,13 @@ class ResultThrownAway(StaticRule, code="S706", cause="GPU-XFER-WRONG"):
     GOOD = (
         Snippet("assigned", HEAD + "for x, y in DataLoader(data):\n    x = x.to(device)\n    out = model(x)\n"),
         Snippet("a module moves itself", HEAD + "model.to(device)\nmodel.float()\n"),
-        Snippet("something of unknown kind", "def place(batch, device):\n    batch.to(device)\n    return batch\n"),
         Snippet("the device is woken", HEAD + "torch.zeros(1).cuda()\n"),
-        Snippet("a batch that moves itself", HEAD + "for batch in DataLoader(data):\n    batch.to(device)\n    out = model(batch)\n"),
         Snippet("must not fail", HEAD + "x = torch.randn(3)\ntry:\n    x.cuda()\nexcept RuntimeError:\n    device = 'cpu'\n"),
         Snippet("of that type already", "import torch\n\ndef bias(query, n):\n    bias = torch.zeros(n, n, dtype=query.dtype)\n    bias.masked_fill_(mask, -1e9)\n"
                 "    bias.to(query.dtype)\n    return query + bias\n"),
         Snippet("replaced before it is used", HEAD + "x = torch.randn(3)\nif again:\n    x.detach()\n    y = torch.randn(3)\n    x = y * 2\nprint(x)\n"),
         Snippet("a model that was not moved", "import torch\n\ndef test_net(Net):\n    net = Net(3)\n    x = torch.randn(2, 3)\n    if torch.cuda.is_available():\n"
                 "        x.cuda()\n    assert net(x).shape == (2, 1)\n"),
-        Snippet("in place", HEAD + "x = torch.randn(3)\nx.squeeze_()\nx.requires_grad_()\n"),
     )  # fmt: skip
     BAD = (
         Snippet("a batch", HEAD + "for x, y in DataLoader(data):\n    x.to(device)\n    out = model(x)\n", line=8,
@@ -60,7 +57,6 @@ class ResultThrownAway(StaticRule, code="S706", cause="GPU-XFER-WRONG"):
         Snippet("in a function", "import torch\n\ndef train(model, loader, device):\n    for images, labels in loader:\n        images = images.to(device)\n"
                 "        labels.to(device)\n        loss = torch.nn.functional.cross_entropy(model(images), labels)\n", line=6),
         Snippet("read before it is replaced", HEAD + "x = torch.randn(3)\nx.clamp(0, 1)\ny = x * 2\nx = y\n", line=8),
-        Snippet("another type", "import torch\n\ndef table(old, n):\n    new = torch.zeros(n, dtype=torch.float32)\n    new.to(old.dtype)\n    return new\n", line=5),
         Snippet("a shape", HEAD + "out = torch.sigmoid(model(x))\nout.squeeze()\nprint(out.shape)\n", line=8),
     )  # fmt: skip
 

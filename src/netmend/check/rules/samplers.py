@@ -33,10 +33,7 @@ class SamplerWithShuffle(StaticRule, code="S510", cause="API-USAGE"):
 
     GOOD = (
         Snippet("the sampler alone", SHUFFLE_HEAD + "loader = DataLoader(data, batch_size=8, sampler=RandomSampler(data))\n"),
-        Snippet("one or the other", SHUFFLE_HEAD + "sampler = RandomSampler(data) if distributed else None\n"
-                "loader = DataLoader(data, batch_size=8, sampler=sampler, shuffle=sampler is None)\n"),
         Snippet("none is given", SHUFFLE_HEAD + "loader = DataLoader(data, batch_size=8, sampler=None, shuffle=True)\n"),
-        Snippet("may be none", SHUFFLE_HEAD + "def make(data, sampler=None):\n    return DataLoader(data, sampler=sampler, shuffle=True)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("both", SHUFFLE_HEAD + "loader = DataLoader(data, batch_size=8, shuffle=True, sampler=WeightedRandomSampler(weights, 100))\n", line=3,
@@ -98,8 +95,6 @@ class SamplerEpochNotSet(StaticRule, code="S710", cause="API-CALL-MISSING"):
     GOOD = (
         Snippet("set", EPOCH_HEAD + "def train(data, epochs):\n    sampler = DistributedSampler(data)\n    loader = DataLoader(data, sampler=sampler)\n"
                 "    for epoch in range(epochs):\n        sampler.set_epoch(epoch)\n        for x in loader:\n" + STEP),
-        Snippet("set through the loader", EPOCH_HEAD + "def train(data, epochs):\n    loader = DataLoader(data, sampler=DistributedSampler(data))\n"
-                "    for epoch in range(epochs):\n        loader.sampler.set_epoch(epoch)\n        for x in loader:\n" + STEP),
         Snippet("one epoch", EPOCH_HEAD + "def train(data):\n    loader = DataLoader(data, sampler=DistributedSampler(data))\n    if True:\n        for x in loader:\n" + STEP),
         Snippet("no shuffling wanted", EPOCH_HEAD + "def train(data, epochs):\n    loader = DataLoader(data, sampler=DistributedSampler(data, shuffle=False))\n"
                 "    for epoch in range(epochs):\n        for x in loader:\n" + STEP),

@@ -47,15 +47,12 @@ class SchedulerBeforeOptimizer(StaticRule, code="S108", cause="LOOP-SCHED-ORDER"
 
     GOOD = (
         Snippet("after the step", ORDER_HEAD + ORDER_LOOP + "    opt.step()\n    plan.step()\n"),
-        Snippet("behind the batch loop", FUNCTION + "            optimizer.step()\n        scheduler.step()\n"),
         Snippet("plateau with a metric", ORDER_HEAD + "plan = torch.optim.lr_scheduler.ReduceLROnPlateau(opt)\n" + "for epoch in range(9):\n    plan.step(evaluate())\n    for x in data:\n"
                 "        opt.zero_grad()\n        net(x).sum().backward()\n        opt.step()\n"),
         Snippet("not in the first epoch", ORDER_HEAD + "for epoch in range(9):\n    if epoch:\n        plan.step()\n    for x in data:\n        opt.zero_grad()\n"
                 "        net(x).sum().backward()\n        opt.step()\n"),
         Snippet("the schedule of another optimiser", ORDER_HEAD + "other = torch.optim.SGD(head.parameters(), lr=1.0)\nlate = torch.optim.lr_scheduler.StepLR(other, 5)\n"
                 "for x in data:\n    other.step()\n    late.step()\n    opt.zero_grad()\n    net(x).sum().backward()\n    opt.step()\n    plan.step()\n"),
-        Snippet("a schedule of one's own", "class Warmup:\n    def step(self):\n        pass\n\ndef train(model, loader, opt):\n    warm = Warmup()\n    for x in loader:\n"
-                "        warm.step()\n        opt.zero_grad()\n        model(x).sum().backward()\n        opt.step()\n"),
     )  # fmt: skip
     BAD = (
         Snippet("swapped", ORDER_HEAD + ORDER_LOOP + "    plan.step()\n    opt.step()\n", line=10, fixed=ORDER_HEAD + ORDER_LOOP + "    opt.step()\n    plan.step()\n"),
@@ -145,8 +142,6 @@ class EpochSchedulePerBatch(StaticRule, code="S109", cause="HYP-LR-SCHED"):
         Snippet("steps counted in batches", EPOCH_HEAD + "plan = lr_scheduler.StepLR(opt, step_size=5000, gamma=0.5)\n" + EPOCH_LOOP + "        plan.step()\n"),
         Snippet("gentle decay per batch", EPOCH_HEAD + "plan = lr_scheduler.ExponentialLR(opt, gamma=0.9995)\n" + EPOCH_LOOP + "        plan.step()\n"),
         Snippet("at the last batch", EPOCH_HEAD + "plan = lr_scheduler.StepLR(opt, step_size=10)\n" + EPOCH_LOOP + "        if is_last(x):\n            plan.step()\n"),
-        Snippet("a loop over steps only", EPOCH_HEAD + "plan = lr_scheduler.ExponentialLR(opt, gamma=0.9)\nfor step in range(50):\n    opt.zero_grad()\n    net(x).sum().backward()\n"
-                "    opt.step()\n    plan.step()\n"),
     )  # fmt: skip
     BAD = (
         Snippet("StepLR", EPOCH_HEAD + "plan = lr_scheduler.StepLR(opt, step_size=10, gamma=0.1)\n" + EPOCH_LOOP + "        plan.step()\n", line=13),
@@ -238,11 +233,7 @@ class BatchSchedulePerEpoch(StaticRule, code="S110", cause="HYP-LR-SCHED"):
 
     GOOD = (
         Snippet("one cycle per batch", BATCH_HEAD + CYCLE + BATCH_LOOP + "            plan.step()\n"),
-        Snippet("one cycle counted in epochs", BATCH_HEAD + "    plan = lr_scheduler.OneCycleLR(opt, 0.5, total_steps=epochs)\n" + BATCH_LOOP + "        plan.step()\n"),
         Snippet("cosine counted in epochs", BATCH_HEAD + "    plan = lr_scheduler.CosineAnnealingLR(opt, T_max=epochs)\n" + BATCH_LOOP + "        plan.step()\n"),
-        Snippet("one step per epoch", BATCH_HEAD + CYCLE + "    for epoch in range(epochs):\n        for x in loader:\n            net(x).sum().backward()\n"
-                "        opt.step()\n        opt.zero_grad()\n        plan.step()\n"),
-        Snippet("one batch per epoch", BATCH_HEAD + "    plan = lr_scheduler.OneCycleLR(opt, 0.5, steps_per_epoch=1, epochs=epochs)\n" + BATCH_LOOP + "        plan.step()\n"),
     )  # fmt: skip
     BAD = (
         Snippet("one cycle per epoch", BATCH_HEAD + CYCLE + BATCH_LOOP + "        plan.step()\n", line=12),

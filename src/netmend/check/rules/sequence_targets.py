@@ -55,25 +55,16 @@ class TargetFedToDecoder(StaticRule, code="S230", cause="PRE-WRONG-STEP"):
 
     GOOD = (
         Snippet("shifted", DECODER_HEAD + "    logits = net(src, tgt[:, :-1])\n" + LOSS),
-        Snippet("shifted, with names", DECODER_HEAD + "    given, goal = tgt[:, :-1], tgt[:, 1:]\n    logits = net(src, given)\n" + NAMED),
-        Snippet("the network puts a start before it", DECODER_HEAD.replace(GIVEN, "        tgt = torch.cat([torch.ones_like(tgt[:, :1]), tgt[:, :-1]], 1)\n" + GIVEN)
-                + "    logits = net(src, tgt[:, 1:])\n" + LOSS),
-        Snippet("the network pads", DECODER_HEAD.replace(GIVEN, "        tgt = nn.functional.pad(tgt, (1, -1), value=1)\n" + GIVEN)
-                + "    logits = net(src, tgt[:, 1:])\n" + LOSS),
         Snippet("the network pads the vectors", DECODER_HEAD.replace(GIVEN, "        y = self.emb(tgt)\n        y = torch.cat([torch.zeros_like(y[:, :1]), y[:, :-1]], dim=1)\n"
                 "        x, _ = self.dec(y, h)\n") + "    logits = net(src, tgt[:, 1:])\n" + LOSS),
-        Snippet("the network writes it one place further", DECODER_HEAD.replace(GIVEN, "        given = torch.ones_like(tgt)\n        given[:, 1:] = tgt[:, :-1]\n"
-                "        x, _ = self.dec(self.emb(given), h)\n") + "    logits = net(src, tgt[:, 1:])\n" + LOSS),
         Snippet("shifted in training only", DECODER_HEAD.replace(GIVEN, "        if self.training:\n            tgt = tgt.roll(1, 1)\n" + GIVEN)
                 + "    logits = net(src, tgt[:, 1:])\n" + LOSS),
         Snippet("also as a mask", DECODER_HEAD.replace("src, tgt):\n        _", "src, tgt, mask):\n        _").replace("self.out(x)", "self.out(x) * mask.unsqueeze(-1)")
                 + "    logits = net(src, tgt[:, :-1], mask=tgt[:, 1:] != 0)\n" + LOSS),
-        Snippet("a text is encoded and written again", DECODER_HEAD + "    logits = net(tgt[:, 1:], tgt[:, :-1])\n" + LOSS),
         Snippet("only what the encoder remembers", DECODER_HEAD.replace("self.emb(tgt)", "h.transpose(0, 1).expand(-1, tgt.size(1), -1)")
                 + "    logits = net(tgt[:, 1:], tgt[:, 1:])\n" + LOSS),
         Snippet("without a slice", DECODER_HEAD + "    logits = net(src, tgt)\n    loss = criterion(logits.reshape(-1, 50), tgt.reshape(-1))\n"),
         Snippet("other tokens", DECODER_HEAD + "    logits = net(src, src[:, 1:])\n" + LOSS),
-        Snippet("hidden tokens", DECODER_HEAD + "    given = tgt[:, 1:].masked_fill(torch.rand(8, 9) < 0.15, 3)\n    logits = net(src, given)\n" + LOSS),
         Snippet("a network that is not seen", "import torch\nfrom torch import nn\n\nnn.Embedding(3, 3)\n\ndef train(net, src, tgt):\n"
                 "    logits = net(src, tgt[:, 1:])\n    return nn.functional.cross_entropy(logits.reshape(-1, 50), tgt[:, 1:].reshape(-1))\n"),
     )  # fmt: skip
@@ -85,9 +76,6 @@ class TargetFedToDecoder(StaticRule, code="S230", cause="PRE-WRONG-STEP"):
         Snippet("one slice for both", DECODER_HEAD + "    goal = tgt[:, 1:].long()\n    logits = net(src, goal)\n" + NAMED, line=20),
         Snippet("without the end", DECODER_HEAD + "    logits = net(src, tgt[:, :-1])\n" + LOSS.replace("1:]", ":-1]"), line=21,
                 fixed=DECODER_HEAD + "    logits = net(src, tgt[:, :-1])\n" + LOSS),
-        Snippet("time first", DECODER_HEAD.replace(", batch_first=True", "") + "    logits = net(src, tgt=tgt[1:])\n" + LOSS.replace("[:, 1:]", "[1:]"), line=20),
-        Snippet("a decoder of its own", DECODER_HEAD.replace("        return self.out(x)", "        return x, h").replace("net = Net()", "net, head = Net(), nn.Linear(32, 50)")
-                + "    states, _ = net(src, tgt[:, 1:])\n    logits = head(states)\n" + LOSS, line=20),
         Snippet("Transformer", DECODER_HEAD.replace("nn.GRU(32, 32, batch_first=True)", "nn.TransformerDecoderLayer(32, 4, batch_first=True)")
                 .replace("_, h = self.enc(self.emb(src))", "y = self.emb(tgt) * 6").replace("x, _ = self.dec(self.emb(tgt), h)", "x = self.dec(y, self.emb(src))")
                 + "    logits = net(src, tgt[:, 1:])\n" + LOSS, line=20),
@@ -181,7 +169,6 @@ class NextTokenNotShifted(StaticRule, code="S233", cause="TOK-SHIFT-MISSING"):
         Snippet("hidden tokens", WINDOWS.format("i : i + 64").replace(FIT, "    x[torch.rand(8, 64) < 0.15] = 3\n" + FIT)),
         Snippet("tags of the tokens", WINDOWS.format("i : i + 64").replace("y = torch.stack([data[", "y = torch.stack([tags[")),
         Snippet("a part that is cut off both", SET.format("piece = self.data[i : i + self.size + 1]\n        return piece[:-1], piece[1:]")),
-        Snippet("from a data set", SET.format("return self.data[i : i + self.size], self.data[i + 1 : i + 1 + self.size]")),
     )  # fmt: skip
     BAD = (
         Snippet("windows", WINDOWS.format("i : i + 64"), line=21, fixed=WINDOWS.format("i + 1 : i + 64 + 1")),
@@ -261,11 +248,8 @@ class PaddingInLoss(StaticRule, code="S533", cause="INP-MASK-MISSING"):
         Snippet("filled with what is left out by default", PADDING_HEAD.format(", padding_value=-100") + "criterion = nn.CrossEntropyLoss()\n" + LOOP),
         Snippet("masked", PADDING_HEAD.format("") + "criterion = nn.CrossEntropyLoss()\n" + LOOP.replace("criterion(net(words).reshape(-1, 5), tags.reshape(-1))",
                 "criterion(net(words)[tags > 0], tags[tags > 0])")),
-        Snippet("one by one, then masked", PADDING_HEAD.format("") + "criterion = nn.CrossEntropyLoss(reduction='none')\n" + LOOP.replace("loss.backward()",
-                "(loss * (tags.reshape(-1) > 0)).mean().backward()")),
         Snippet("one target per sequence", PADDING_HEAD.format("").replace("tags = pad_sequence([t for _, t in batch], batch_first=True)", "tags = torch.stack([t for _, t in batch])")
                 + "criterion = nn.CrossEntropyLoss()\n" + LOOP),
-        Snippet("a weight of zero", PADDING_HEAD.format("") + "criterion = nn.CrossEntropyLoss(weight=weights)\n" + LOOP),
     )  # fmt: skip
     BAD = (
         Snippet("through a loader", PADDING_HEAD.format("") + "criterion = nn.CrossEntropyLoss()\n" + LOOP, line=14),

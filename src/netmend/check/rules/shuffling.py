@@ -70,18 +70,14 @@ class TrainingLoaderNotShuffled(StaticRule, code="S501", cause="API-SHUFFLE-POS"
 
     GOOD = (
         Snippet("shuffled", TRAINING_HEAD + "loader = DataLoader(train_set, batch_size=64, shuffle=True)\n" + TRAINING_LOOP),
-        Snippet("by position", TRAINING_HEAD + "loader = DataLoader(train_set, 64, True)\n" + TRAINING_LOOP),
         Snippet("a sampler decides", TRAINING_HEAD + "sampler = torch.utils.data.RandomSampler(train_set)\n"
                 "loader = DataLoader(train_set, batch_size=64, sampler=sampler)\n" + TRAINING_LOOP),
-        Snippet("only evaluated", TRAINING_HEAD + "loader = DataLoader(train_set, batch_size=64)\nwith torch.no_grad():\n    for x, y in loader:\n"
-                "        print(net(x.flatten(1)).argmax(1) == y)\n"),
         Snippet("a stream cannot be shuffled", TRAINING_HEAD + "class Stream(IterableDataset):\n    def __iter__(self):\n        return iter(source)\n\n"
                 "loader = DataLoader(Stream(), batch_size=64)\n" + TRAINING_LOOP),
         Snippet("split at random before", TRAINING_HEAD + "train_set, val_set = random_split(train_set, [50000, 10000])\n"
                 "loader = DataLoader(train_set, batch_size=64)\n" + TRAINING_LOOP),
         Snippet("windows of a series", TRAINING_HEAD + WINDOWS + "loader = DataLoader(Windows(series), batch_size=64)\n" + TRAINING_LOOP),
         Snippet("all at once", TRAINING_HEAD + "loader = DataLoader(train_set, batch_size=len(train_set))\n" + TRAINING_LOOP),
-        Snippet("a dataset of one image", TRAINING_HEAD + OWN.replace("return len(self.x)", "return 1").replace("[i]", "") + "loader = DataLoader(Rows(a, b), batch_size=1)\n" + TRAINING_LOOP),
         Snippet("each item is drawn anew", TRAINING_HEAD + OWN.replace("[i]", "[torch.randint(len(self.x), ())]") + "loader = DataLoader(Rows(a, b), batch_size=8)\n" + TRAINING_LOOP),
         Snippet("as many as the batch holds", TRAINING_HEAD + OWN.replace("return len(self.x)", "return 4") + "loader = DataLoader(Rows(a, b), batch_size=4)\n" + TRAINING_LOOP),
         Snippet("one batch of a few rows", TRAINING_HEAD + "x, y = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), torch.tensor([0, 1, 1, 0])\n"
@@ -90,9 +86,6 @@ class TrainingLoaderNotShuffled(StaticRule, code="S501", cause="API-SHUFFLE-POS"
         Snippet("not known", TRAINING_HEAD + "loader = DataLoader(train_set, batch_size=64, shuffle=mix)\n" + TRAINING_LOOP),
         Snippet("no labels", TRAINING_HEAD + "loader = DataLoader(train_set, batch_size=64)\nfor x, _ in loader:\n    x = x.flatten(1)\n    optimizer.zero_grad()\n"
                 "    nn.functional.mse_loss(net(x), x).backward()\n    optimizer.step()\n"),
-        Snippet("measured before", TRAINING_HEAD + "plain = DataLoader(train_set, batch_size=64)\nmean = torch.stack([x.mean() for x, y in plain]).mean()\n"
-                "train_set = datasets.MNIST('data', transform=transforms.Compose([transforms.ToTensor(), transforms.Normalize(mean, 1.0)]))\n"
-                "loader = DataLoader(train_set, batch_size=64, shuffle=True)\n" + TRAINING_LOOP),
         Snippet("an attack on the inputs", TRAINING_HEAD + "loader = DataLoader(train_set)\nfor x, y in loader:\n    x.requires_grad = True\n"
                 "    nn.functional.cross_entropy(net(x), y).backward()\n    show(x.grad)\n"),
     )  # fmt: skip
@@ -198,8 +191,6 @@ class ShuffledEvaluationOrder(StaticRule, code="S502", cause="VAL-METRIC", advis
         Snippet("in order", EVALUATION_HEAD + "loader = DataLoader(data, batch_size=64)\n" + EVALUATION_LOOP),
         Snippet("only counted", EVALUATION_HEAD + "loader = DataLoader(data, batch_size=64, shuffle=True)\nhits = 0\nwith torch.no_grad():\n    for x, y in loader:\n"
                 "        hits += (net(x).argmax(1) == y).sum()\n"),
-        Snippet("labels are collected with them", EVALUATION_HEAD + "loader = DataLoader(data, batch_size=64, shuffle=True)\nlabels = []\n" + EVALUATION_LOOP
-                + "        labels.append(y)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("collected", EVALUATION_HEAD + "loader = DataLoader(data, batch_size=64, shuffle=True)\n" + EVALUATION_LOOP, line=5),
@@ -250,9 +241,7 @@ class ShuffledAfterBatching(StaticRule, code="S522", cause="API-SHUFFLE-POS"):
 
     GOOD = (
         Snippet("shuffled first", LATE_HEAD + "data = data.shuffle(1000).batch(32).prefetch(1)\n"),
-        Snippet("sequences as samples", LATE_HEAD + "windows = data.batch(101, drop_remainder=True)\npairs = windows.map(split).shuffle(1000).batch(64)\n"),
         Snippet("both", LATE_HEAD + "data = data.shuffle(1000).batch(32).shuffle(10)\n"),
-        Snippet("taken apart again", LATE_HEAD + "data = data.batch(256).map(prepare).unbatch().shuffle(1000).batch(32)\n"),
         Snippet("a look at some", LATE_HEAD + "data = data.batch(32)\nshown = next(iter(data.shuffle(100).take(1)))\n"),
         Snippet("mixed before", "import random\n" + LATE_HEAD.replace("data =", "random.shuffle(pairs)\ndata =") + "data = data.batch(32).shuffle(1000)\n"),
         Snippet("one by one", LATE_HEAD + "data = data.batch(1).shuffle(1000)\n"),

@@ -50,7 +50,6 @@ class SoftmaxOverOne(StaticRule, code="S213", cause="ACT-OUT-WRONG"):
         Snippet("several outputs", ONE_HEAD + "p = nn.Linear(4, 2)(x).softmax(-1)\n"),
         Snippet("attention over time", ONE_HEAD + "weights = torch.softmax(net(h), dim=1)\ncontext = (weights * h).sum(1)\n"),
         Snippet("column dropped first", ONE_HEAD + "weights = F.softmax(net(h).squeeze(-1), dim=-1)\n"),
-        Snippet("width not known", ONE_HEAD + "def head(width):\n    return nn.Sequential(nn.Linear(4, width), nn.Softmax(dim=-1))(x)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("last axis", ONE_HEAD + "p = F.softmax(net(x), dim=-1)\n", line=6),
@@ -160,10 +159,8 @@ class SoftmaxOverBatch(StaticRule, code="S218", cause="ACT-DIM"):
         Snippet("over the classes", BATCH_HEAD + "for x, y in loader:\n    loss = F.nll_loss(F.log_softmax(net(x), dim=1), y)\n"),
         Snippet("one sample without a batch", BATCH_HEAD + "x = torch.randn(4)\np = torch.log_softmax(net(x), dim=0)\nloss = F.nll_loss(p, y)\n"),
         Snippet("shape not known", BATCH_HEAD + "def step(x, y):\n    return F.nll_loss(F.log_softmax(net(x), dim=0), y)\n"),
-        Snippet("competition between samples, not a prediction", BATCH_HEAD + "for x, y in loader:\n    weight = F.softmax(net(x)[:, 0], dim=0)\n    loss = (weight * y).sum()\n"),
         Snippet("attention over the steps", ATTENTION.format(".squeeze(2)", 1, ".unsqueeze(2)")),
         Snippet("first axis not that of a batch", ATTENTION.format(".squeeze(2)[0]", 0, ".unsqueeze(2)")),
-        Snippet("scores of one query", "import torch\n\ndef attend(states, query):\n    return torch.softmax(states @ query, 0) @ states\n"),
     )  # fmt: skip
     BAD = (
         Snippet("attention", ATTENTION.format(".squeeze(2)", 0, ".unsqueeze(2)"), line=11),
@@ -230,11 +227,8 @@ class SoftmaxWithoutDim(StaticRule, code="S219", cause="ACT-DIM"):
 
     GOOD = (
         Snippet("given", DEFAULT_HEAD + "p = F.softmax(net(torch.randn(8, 5, 4)), dim=1)\n"),
-        Snippet("given by position", DEFAULT_HEAD + "p = F.log_softmax(net(torch.randn(8, 5, 4)), -1)\nq = nn.Softmax(1)\n"),
-        Snippet("two axes, the guess is right", DEFAULT_HEAD + "p = F.softmax(net(torch.randn(8, 4)))\n"),
         Snippet("number of axes not known", DEFAULT_HEAD + "def policy(q):\n    return F.softmax(net(q))\n"),
         Snippet("scores of all pairs in one table", DEFAULT_HEAD + "h = net(x)\nw = F.softmax(h @ h.t())\n"),
-        Snippet("maps of classes", DEFAULT_HEAD + "p = F.softmax(torch.randn(2, 5, 8, 8))\n"),
         Snippet("options unpacked", DEFAULT_HEAD + "p = F.softmax(net(torch.randn(8, 5, 4)), **options)\n"),
     )  # fmt: skip
     BAD = (

@@ -48,11 +48,6 @@ class SplitWithoutSeed(StaticRule, code="S512", cause="LOOP-SEED", advisory=True
             SEED_HEAD + "a, b = random_split(data, [8, 2], generator=torch.Generator().manual_seed(1))\n",
         ),
         Snippet("seed set before", SEED_HEAD + "torch.manual_seed(1)\na, b = random_split(data, [8, 2])\n"),
-        Snippet("not shuffled", SEED_HEAD + "a, b = train_test_split(x, shuffle=False)\n"),
-        Snippet(
-            "a helper sets the seed",
-            SEED_HEAD + "from tools import seed_all\nseed_all(1)\na, b = train_test_split(x)\n",
-        ),
     )
     BAD = (
         Snippet("scikit-learn", SEED_HEAD + "a, b = train_test_split(x, test_size=0.2)\n", line=5),
@@ -266,9 +261,6 @@ class SecondSplitOfAll(StaticRule, code="S524", cause="VAL-SPLIT"):
     GOOD = (
         Snippet("of the training part", SECOND_HEAD + "X_tr, X_val, y_tr, y_val = train_test_split(X_train, y_train, test_size=0.1)\n"),
         Snippet("done anew", SECOND_HEAD + "X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3)\n"),
-        Snippet("the same rows of another array", SECOND_HEAD + "a_train, a_test = train_test_split(ages, test_size=0.2, random_state=0)\n"),
-        Snippet("the same split", SECOND_HEAD + "X_tr, X_te, y_tr, y_te = train_test_split(X, y, test_size=0.2, random_state=0)\n"),
-        Snippet("two programs", "from sklearn.model_selection import train_test_split\n\ndef one(X, y):\n    return train_test_split(X, y)\n\ndef two(X, y):\n    a_train, a_test, b_train, b_test = train_test_split(X, y)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("of the whole", SECOND_HEAD + "X_tr, X_val, y_tr, y_val = train_test_split(X, y, test_size=0.1, random_state=0)\n", line=5),

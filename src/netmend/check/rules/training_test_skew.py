@@ -66,16 +66,12 @@ class NormalisationDiffers(StaticRule, code="S507", cause="PRE-TRAIN-TEST-SKEW")
 
     GOOD = (
         Snippet("the same for both", NORMALISATION_HEAD + 'test_set = datasets.CIFAR10("data", train=False, transform=T.Compose([T.ToTensor(), T.Normalize((0.5,), (0.5,))]))\n'),
-        Snippet("written otherwise, the same numbers", NORMALISATION_HEAD + 'test_set = datasets.CIFAR10("data", train=False, '
-                "transform=T.Compose([T.ToTensor(), T.Normalize(mean=[0.5], std=[0.5])]))\n"),
         Snippet("another dataset", NORMALISATION_HEAD + 'other = datasets.MNIST("data", train=False, transform=T.ToTensor())\n'),
         Snippet("not known", NORMALISATION_HEAD + 'test_set = datasets.CIFAR10("data", train=False, transform=T.Compose([T.ToTensor(), normalise]))\n'),
         Snippet("arrays: both parts", ARRAYS + "X_train = scaler.fit_transform(X_train)\nX_test = scaler.transform(X_test)\n" + TRAINING),
         Snippet("arrays: cut and scaled alike", "import torch\nX = torch.load('x.pt')\nX_train, X_val = X[:80], X[80:]\nm, s = X_train.mean(0), X_train.std(0)\n"
                 "X_train = (X_train - m) / s\nX_val = (X_val - m) / s\n" + ARRAYS[ARRAYS.index("net ="):] +
                 TRAINING.replace("X_test", "X_val")),
-        Snippet("neither", "from torchvision import datasets, transforms as T\nnorm = T.Normalize(0, 1)\n"
-                'a = datasets.MNIST("d", train=True, transform=T.ToTensor())\nb = datasets.MNIST("d", train=False, transform=T.ToTensor())\n'),
     )  # fmt: skip
     BAD = (
         Snippet("missing for the test set", NORMALISATION_HEAD + 'test_set = datasets.CIFAR10("data", train=False, transform=T.ToTensor())\n', line=5),
@@ -173,8 +169,6 @@ class RandomAugmentationInEvaluation(StaticRule, code="S508", cause="PRE-TRAIN-T
     GOOD = (
         Snippet("only training is augmented", AUGMENTATION_HEAD + 'train = datasets.CIFAR10("data", train=True, transform=augment)\n'
                 'test = datasets.CIFAR10("data", train=False, transform=T.ToTensor())\n'),
-        Snippet("the middle is cut out", AUGMENTATION_HEAD + 'test = datasets.CIFAR10("data", train=False, transform=T.Compose([T.CenterCrop(28), T.ToTensor()]))\n'),
-        Snippet("by flag", AUGMENTATION_HEAD + "def make(is_train):\n    return datasets.CIFAR10('data', train=is_train, transform=augment if is_train else T.ToTensor())\n"),
         Snippet("never applied", AUGMENTATION_HEAD + 'test = datasets.CIFAR10("data", train=False, transform=T.Compose([T.RandomHorizontalFlip(p=0.0), T.ToTensor()]))\n'),
     )  # fmt: skip
     BAD = (

@@ -43,13 +43,7 @@ class LayersInPlainList(StaticRule, code="S301", cause="ARC-INIT-MODEL"):
         Snippet("registered", LIST_HEAD + "        self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(depth)])\n" + LIST_USE),
         Snippet("list, then registered", LIST_HEAD + "        self.layers = [nn.Linear(8, 8), nn.Linear(8, 8)]\n"
                 "        self.net = nn.Sequential(*self.layers)\n" + LIST_USE),
-        Snippet("also attributes", LIST_HEAD + "        self.a = nn.Linear(8, 8)\n        self.b = nn.Linear(8, 8)\n"
-                "        self.layers = [self.a, self.b]\n" + LIST_USE),
-        Snippet("added by name", LIST_HEAD + "        self.layers = []\n        for i in range(depth):\n            layer = nn.Linear(8, 8)\n"
-                "            self.add_module(f'layer{i}', layer)\n            self.layers.append(layer)\n" + LIST_USE),
         Snippet("nothing to train", LIST_HEAD + "        self.layers = [nn.ReLU(), nn.Tanh()]\n" + LIST_USE),
-        Snippet("local list", LIST_HEAD + "        layers = []\n        for i in range(depth):\n            layers.append(nn.Linear(8, 8))\n"
-                "        self.layers = nn.Sequential(*layers)\n" + LIST_USE),
         Snippet("hidden on purpose", LIST_HEAD + "        self.layers = [nn.Linear(8, 8)]\n" + LIST_USE),
         Snippet("given to the optimiser by hand", LIST_HEAD + "        self.layers = [nn.Linear(8, 8), nn.Linear(8, 8)]\n        self.all = [p for layer in self.layers for p in layer.parameters()]\n" + LIST_USE),
         Snippet("no module", "from torch import nn\n\nclass Ensemble:\n    def __init__(self):\n        self.nets = [nn.Linear(2, 1), nn.Linear(2, 1)]\n\n"
@@ -111,9 +105,6 @@ class LayersInPlainDict(StaticRule, code="S302", cause="ARC-INIT-MODEL"):
 
     GOOD = (
         Snippet("registered", DICT_HEAD + "        self.heads = nn.ModuleDict({'a': nn.Linear(4, 1), 'b': nn.Linear(4, 2)})\n" + DICT_USE),
-        Snippet("also attributes", DICT_HEAD + "        self.a = nn.Linear(4, 1)\n        self.b = nn.Linear(4, 1)\n"
-                "        self.heads = {'a': self.a, 'b': self.b}\n" + DICT_USE),
-        Snippet("classes, not layers", DICT_HEAD + "        self.heads = {'a': nn.Linear, 'b': nn.Identity}\n        self.fc = nn.Linear(4, 1)\n" + DICT_USE),
         Snippet("losses", DICT_HEAD + "        self.heads = {'a': nn.MSELoss(), 'b': nn.L1Loss()}\n" + DICT_USE),
         Snippet("dict, then registered", DICT_HEAD + "        self.heads = {'a': nn.Linear(4, 1)}\n        self.all = nn.ModuleDict(self.heads)\n" + DICT_USE),
     )  # fmt: skip
@@ -156,13 +147,10 @@ class TensorNotRegistered(StaticRule, code="S313", cause="ARC-INIT-MODEL"):
 
     GOOD = (
         Snippet("parameter", TENSOR_HEAD + "        self.weight = nn.Parameter(torch.randn(3))\n" + TENSOR_USE),
-        Snippet("buffer", TENSOR_HEAD + "        self.register_buffer('weight', torch.ones(3))\n" + TENSOR_USE),
         Snippet("no gradients wanted", TENSOR_HEAD + "        self.weight = torch.randn(3, requires_grad=False)\n" + TENSOR_USE),
         Snippet("no module", "import torch\n\nclass Fit:\n    def __init__(self):\n        self.weight = torch.randn(3, requires_grad=True)\n"),
         Snippet("given to the optimiser by hand", TENSOR_HEAD + "        self.weight = torch.randn(3, requires_grad=True)\n" + TENSOR_USE
                 + "\nmodel = Scale()\noptimizer = torch.optim.SGD([model.weight], lr=0.1)\n"),
-        Snippet("an image that is optimised", TENSOR_HEAD + "        self.weight = torch.randn(3, requires_grad=True)\n\n    def solve(self):\n"
-                "        optimizer = torch.optim.Adam([self.weight])\n" + TENSOR_USE),
     )  # fmt: skip
     BAD = (
         Snippet("made with gradients", TENSOR_HEAD + "        self.weight = torch.randn(3, requires_grad=True)\n" + TENSOR_USE, line=7,
@@ -271,9 +259,6 @@ class LayerSharedByClass(StaticRule, code="S333", cause="ARC-INIT-MODEL", previe
     GOOD = (
         Snippet("made in __init__", CLASS_HEAD + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(2, 1)\n\n    def forward(self, x):\n        return self.fc(x)\n"),
         Snippet("nothing to learn", CLASS_HEAD + "class Net(nn.Module):\n    act = nn.ReLU()\n\n    def forward(self, x):\n        return self.act(x)\n"),
-        Snippet("a class as option", CLASS_HEAD + "class Net(nn.Module):\n    layer = nn.Linear\n\n    def forward(self, x):\n        return self.layer(2, 1)(x)\n"),
-        Snippet("no module", CLASS_HEAD + "class Settings:\n    head = nn.Linear(2, 1)\n"),
-        Snippet("stateless default", CLASS_HEAD + "class Net(nn.Module):\n    def __init__(self, act=nn.ReLU()):\n        super().__init__()\n        self.act = act\n"),
         Snippet("stored again", CLASS_HEAD + "class Net(nn.Module):\n    fc = nn.Linear(2, 1)\n\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(2, 1)\n\n    def forward(self, x):\n        return self.fc(x)\n"),
     )  # fmt: skip
     BAD = (

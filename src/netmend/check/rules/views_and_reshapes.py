@@ -40,13 +40,7 @@ class ViewAsTranspose(StaticRule, code="S311", cause="TSR-SHAPE"):
 
     GOOD = (
         Snippet("permuted", TRANSPOSE_HEAD + "def swap(x):\n    n, steps, leads = x.shape\n    return x.permute(0, 2, 1)\n"),
-        Snippet("axes joined", TRANSPOSE_HEAD + "def join(x):\n    n, c, h, w = x.shape\n    return x.view(n, c, h * w)\n"),
-        Snippet("permuted before", TRANSPOSE_HEAD + "def swap(x):\n    n, c, h, w = x.shape\n    x = x.permute(0, 2, 3, 1)\n    return x.reshape(n, h, w, c)\n"),
-        Snippet("same order", TRANSPOSE_HEAD + "def keep(x):\n    return x.view(x.size(0), x.size(1), x.size(2))\n"),
         Snippet("sizes of another tensor", TRANSPOSE_HEAD + "def like(x, y):\n    n, t, f = y.shape\n    return x.view(n, f, t)\n"),
-        Snippet("shift of relative positions", TRANSPOSE_HEAD + "def shift(x):\n    n, h, rows, columns = x.shape\n    y = x.reshape(n, h, columns, rows)[:, :, 1:]\n    return y.reshape(n, h, rows, columns - 1)\n"),
-        Snippet("row to column", TRANSPOSE_HEAD + "x = torch.randn(1, 8)\ny = x.view(8, 1)\n"),
-        Snippet("split and joined", TRANSPOSE_HEAD + "def heads(x):\n    n, t, f = x.shape\n    return x.view(n, t, 8, f // 8)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("sizes unpacked", TRANSPOSE_HEAD + "def swap(x):\n    n, steps, leads = x.shape\n    return x.view(n, leads, steps)\n", line=6),
@@ -161,9 +155,6 @@ class BatchFlattenedAway(StaticRule, code="S329", cause="TSR-SHAPE"):
 
     GOOD = (
         Snippet("first axis kept", NET + "        return self.fc(torch.flatten(x, 1))\n"),
-        Snippet("as a layer", NET + "        return self.fc(nn.Flatten()(x))\n"),
-        Snippet("viewed per sample", NET + "        return self.fc(x.view(x.size(0), -1))\n"),
-        Snippet("the output is flattened", NET + "        return self.fc(x.flatten(1)).view(-1)\n"),
         Snippet("shaped again", NET + "        return self.fc(x.view(-1).view(4, -1))\n"),
         Snippet("one sample", "import torch\nfrom torch import nn\n\nout = nn.Linear(8, 2)(nn.Conv2d(1, 2, 1)(torch.randn(1, 1, 2, 2)).flatten())\n"),
         Snippet("origin not known", "from torch import nn\n\ndef head(x):\n    return nn.Linear(8, 2)(x.flatten())\n"),

@@ -35,16 +35,6 @@ net = nn.Linear(4, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 """
 BETWEEN_FUNCTION = "def train(model, loader, criterion, optimizer):\n    for x, y in loader:\n"
-GAN = """\
-def train(netG, netD, opt_g, opt_d, loader, bce):
-    for real in loader:
-        opt_d.zero_grad()
-        bce(netD(real), 1).backward()
-        opt_d.step()
-        opt_g.zero_grad()
-        bce(netD(netG(noise)), 1).backward()
-        opt_g.step()
-"""
 
 
 class ZeroGradBetweenBackwardAndStep(StaticRule, code="S102", cause="LOOP-STEP"):
@@ -61,8 +51,6 @@ class ZeroGradBetweenBackwardAndStep(StaticRule, code="S102", cause="LOOP-STEP")
 
     GOOD = (
         Snippet("cleared before", BETWEEN_HEAD + "for x, y in data:\n    opt.zero_grad()\n    F.mse_loss(net(x), y).backward()\n    opt.step()\n"),
-        Snippet("cleared after", BETWEEN_HEAD + "for x, y in data:\n    F.mse_loss(net(x), y).backward()\n    opt.step()\n    opt.zero_grad()\n"),
-        Snippet("two optimisers", GAN),
         Snippet("gradients are put back", BETWEEN_HEAD + "for x, y in data:\n    F.mse_loss(net(x), y).backward()\n    kept = [p.grad.clone() for p in net.parameters()]\n"
                 "    opt.zero_grad()\n    for p, g in zip(net.parameters(), kept):\n        p.grad = g\n    opt.step()\n"),
         Snippet("second backward after clearing", BETWEEN_HEAD + "for x, y in data:\n    F.mse_loss(net(x), y).backward()\n    perturb(net)\n    opt.zero_grad()\n"
@@ -193,10 +181,6 @@ class ZeroGradOutsideLoop(StaticRule, code="S103", cause="LOOP-ZERO-GRAD"):
         Snippet("cleared at each batch", OUTSIDE_HEAD + OUTSIDE_LOOP + "    for x, y in data:\n        optimizer.zero_grad()\n" + BATCH
                 + "        loss.backward()\n        optimizer.step()\n"),
         Snippet("one step per epoch", OUTSIDE_HEAD + OUTSIDE_LOOP + "    optimizer.zero_grad()\n    for x, y in data:\n" + BATCH + "        loss.backward()\n    optimizer.step()\n"),
-        Snippet("cleared before and after each step", OUTSIDE_HEAD + "optimizer.zero_grad()\n" + OUTSIDE_LOOP + "    for i, (x, y) in enumerate(data):\n" + BATCH
-                + "        (loss / 4).backward()\n        if i % 4 == 3:\n            optimizer.step()\n            optimizer.zero_grad()\n"),
-        Snippet("another optimiser", OUTSIDE_HEAD + "other = torch.optim.Adam(head.parameters())\n" + OUTSIDE_LOOP + "    other.zero_grad()\n    for x, y in data:\n" + BATCH
-                + "        net.zero_grad()\n        loss.backward()\n        optimizer.step()\n"),
         Snippet("a step of its own before the loop", OUTSIDE_HEAD + "optimizer.zero_grad()\nnet(first).sum().backward()\noptimizer.step()\n" + OUTSIDE_LOOP + "    for x, y in data:\n"
                 + BATCH + "        loss.backward()\n        optimizer.step()\n        optimizer.zero_grad()\n"),
     )  # fmt: skip
@@ -252,10 +236,6 @@ class ZeroGradOnOneBranch(StaticRule, code="S104", cause="LOOP-ZERO-GRAD"):
     GOOD = (
         Snippet("accumulation", BRANCH_HEAD + BRANCH_LOOP + "    (loss / 4).backward()\n    if step % 4 == 3:\n        opt.step()\n        opt.zero_grad()\n"),
         Snippet("cleared on both paths", BRANCH_HEAD + BRANCH_LOOP + "    if step % 2:\n        opt.zero_grad()\n    else:\n        net.zero_grad()\n    loss.backward()\n    opt.step()\n"),
-        Snippet("an option decides", "def fit(net, opt, data, clear=True):\n    for x in data:\n        loss = net(x).sum()\n        if clear:\n            opt.zero_grad()\n"
-                "        loss.backward()\n        opt.step()\n"),
-        Snippet("logging clears once more", BRANCH_HEAD + BRANCH_LOOP + "    opt.zero_grad()\n    if step % 9 == 0:\n        probe(loss)\n        opt.zero_grad()\n    loss.backward()\n    opt.step()\n"),
-        Snippet("step in the same branch", BRANCH_HEAD + BRANCH_LOOP + "    if step > 9:\n        opt.zero_grad()\n        loss.backward()\n        opt.step()\n"),
     )  # fmt: skip
     BAD = (
         Snippet("in the logging branch", BRANCH_HEAD + BRANCH_LOOP + "    if step % 100 == 0:\n        opt.zero_grad()\n        print(step, loss.item())\n    loss.backward()\n    opt.step()\n", line=10,

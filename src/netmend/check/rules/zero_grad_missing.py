@@ -71,9 +71,6 @@ class ZeroGradMissing(StaticRule, code="S101", cause="LOOP-ZERO-GRAD"):
     GOOD = (
         Snippet("cleared each step", HEAD + "for x, y in data:\n    optimizer.zero_grad()\n    net(x).sum().backward()\n    optimizer.step()\n"),
         Snippet("cleared by the model", HEAD + "for x, y in data:\n    net.zero_grad()\n    net(x).sum().backward()\n    optimizer.step()\n"),
-        Snippet("cleared in a helper", HEAD + "def update(loss):\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n\n"
-                "for x, y in data:\n    update(net(x).sum())\n"),
-        Snippet("cleared after the step", HEAD + "for x, y in data:\n    net(x).sum().backward()\n    optimizer.step()\n    optimizer.zero_grad()\n"),
         Snippet("cleared parameter by parameter", HEAD + "for x, y in data:\n    net(x).sum().backward()\n    optimizer.step()\n"
                 "    for p in net.parameters():\n        p.grad = None\n"),
         Snippet("cleared all at once", HEAD + "for x, y in data:\n    net(x).sum().backward()\n    optimizer.step()\n    torch._foreach_zero_([p.grad for p in net.parameters()])\n"),
@@ -84,16 +81,10 @@ class ZeroGradMissing(StaticRule, code="S101", cause="LOOP-ZERO-GRAD"):
                 "    with torch.no_grad():\n        w -= 0.1 * w.grad\n        w.grad.zero_()\n"),
         Snippet("by hand, made anew", "import torch\nw = torch.zeros(3, requires_grad=True)\nfor x, y in data:\n    (x @ w - y).square().mean().backward()\n"
                 "    w = (w - 0.1 * w.grad).detach().requires_grad_()\n"),
-        Snippet("one clears for both", HEAD + "other = torch.optim.Adam(net.parameters())\nfor x, y in data:\n    other.zero_grad()\n    net(x).sum().backward()\n    optimizer.step()\n"),
-        Snippet("each clears its own", HEAD + "top = nn.Linear(3, 1)\nother = torch.optim.Adam(top.parameters())\nfor x, y in data:\n    for o in (optimizer, other):\n        o.zero_grad()\n"
-                "    top(net(x)).sum().backward()\n    optimizer.step()\n    other.step()\n"),
         Snippet("one of several models", CHOICE + "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nfor x, y in data:\n"
                 "    loss = net(x).sum()\n    net.zero_grad(set_to_none=True)\n    loss.backward()\n    optimizer.step()\n"),
         Snippet("one of several models and optimisers", CHOICE + "optimizer = torch.optim.SGD(net.parameters(), lr=0.1) if sgd else torch.optim.Adam(net.parameters())\n"
                 "for x, y in data:\n    net.zero_grad()\n    net(x).sum().backward()\n    optimizer.step()\n"),
-        Snippet("one of several ways to train", HEAD + "def plain(net, x):\n    optimizer.zero_grad()\n    net(x).sum().backward()\n\n"
-                "def noisy(net, x):\n    optimizer.zero_grad()\n    net(x + torch.randn_like(x)).sum().backward()\n\n"
-                "compute = noisy if noise else plain\nfor x, y in data:\n    compute(net, x)\n    optimizer.step()\n"),
         Snippet("a new model in each round", "import torch\nfor seed in range(3):\n    net = torch.nn.Linear(4, 3)\n"
                 "    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n    net(x).sum().backward()\n    optimizer.step()\n"),
     )  # fmt: skip
