@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from netmend.localise.case import Case
-from netmend.unit import Family, Run, record, runs
+from netmend.unit import Family, record, runs
 from netmend.vocabulary import LEAVES, Evidence, Fault, Site, Symptom
 
 PROVEN = 4.5  # log-odds of evidence that settles a case by itself (99 %): a call that is not there, a shape that does not fit
@@ -125,7 +125,7 @@ class Accusation:
 
 
 def accuses(
-    code: str, detector: type[Any], *, once: bool = False, faulty: tuple[Run, ...] | None = None
+    code: str, detector: type[Any], *, once: bool = False, faulty: Any = None
 ) -> Callable[[Callable[[Case, Symptom], Accusation | None]], type[Cause]]:
     """A cause that words what one detector saw: a function of the case and the symptom, whose docstring is the page.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from netmend.diagnose.measures.progress import main_progress
 from netmend.localise.case import Case
-from netmend.localise.cause import FAIR, STRONG, WEAK
-from netmend.vocabulary import Evidence
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Accusation
+from netmend.vocabulary import Evidence, Symptom
 
 
 def codes(text: str) -> tuple[str, ...]:
@@ -42,3 +44,9 @@ def outcome(case: Case, bad: float = FAIR + WEAK, good: float = -STRONG) -> list
     if share <= _WELL:
         return [Evidence(told, good)]
     return [Evidence(told, bad / 2)] if share >= _BADLY / 2 else []
+
+
+def stopped(symptom: Symptom, reason: str, remedy: str, weight: float = PROVEN, **words: Any) -> Accusation:
+    """What an exception says: it is wrong beyond doubt, at that line unless another is named, and accounts for all that is seen."""
+    usual = {"refutation": "", "related": [symptom.site], "explains": ANY}
+    return Accusation(weight, reason=reason, remedy=remedy, **usual | words)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
 from netmend.diagnose.detectors.crashed import Crashed
 from netmend.diagnose.examples.curves import crashed
 from netmend.localise.case import Case
-from netmend.localise.cause import PROVEN, STRONG, Accusation, Cause, accuses, for_symptom
+from netmend.localise.cause import PROVEN, STRONG, Accusation, accuses
 from netmend.localise.causes.graphs import _twice
-from netmend.localise.effects import ANY
+from netmend.localise.effects import stopped
 from netmend.localise.lines.blocks import retains_graph
 from netmend.localise.lines.values import changing_in_place
-from netmend.unit import Run
-from netmend.vocabulary import Fault, Site, Symptom
+from netmend.vocabulary import Symptom
 
 # What the message says, why it is wrong, what to do.
 _MISUSES = (
@@ -58,81 +56,54 @@ _MISUSES = (
 )
 
 
-class InterfaceMisused(Cause, code="API-USAGE"):
+_DEVICES = re.compile(r"to be on the same device|cuda\.\w*Tensor\) (?:and|should)|should be the same.*cuda")
+
+
+@accuses(
+    "API-USAGE",
+    Crashed,
+    faulty={
+        "numpy": lambda: crashed("RuntimeError: Can't call numpy() on Tensor that requires grad."),
+        "two devices": (
+            "GPU-XFER-MISSING",
+            lambda: crashed("RuntimeError: Expected all tensors to be on the same device, but …"),
+        ),
+        "too big": (
+            "TRN-MODEL-BIG",
+            lambda: crashed("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate …"),
+        ),
+    },
+)
+def interface_misused(case: Case, symptom: Symptom) -> Accusation | None:
     """PyTorch is used in a way that it refuses: in-place changes, a second backward, tensors on different devices.
 
     The message names the rule that was broken; the line that broke it may be an earlier one.
     Follow the remedy for the rule in question.
     """
-
-    def accuse(self, case: Case) -> Iterator[Fault]:
-        for symptom in case.of("D701"):
-            found = self._judge(case, symptom, str(symptom.detail["exception"]))
-            if found is None:
-                continue
-            code, place, why, remedy = found
-            yield self.fault(
-                symptom,
-                [for_symptom(symptom, PROVEN if code != "TRN-MODEL-BIG" else STRONG)],
-                code=code,
-                component="program",
-                site=place or symptom.site,
-                reason=why,
-                remedy=remedy,
-                refutation=""
-                if code != "TRN-MODEL-BIG"
-                else "Another program or an earlier step has used up the memory.",
-                related=[symptom.site],
-                explains=ANY,
-            )
-
-    def _judge(self, case: Case, symptom: Symptom, text: str) -> tuple[str, Site | None, str, str] | None:
-        if re.search(
-            r"to be on the same device|cuda\.\w*Tensor\) (?:and|should)|should be the same.*cuda", text
-        ):
-            why = "Data and model are on different devices."
-            return (
-                "GPU-XFER-MISSING",
-                None,
-                why,
-                "Move both with `.to(device)`; for tensors, assign the result.",
-            )
-        if re.search(r"out of memory|can't allocate memory", text):
-            why = "The model and its batch do not fit into memory."
-            return "TRN-MODEL-BIG", None, why, "Use a smaller batch, a smaller model or mixed precision."
-        if "No inf checks were recorded" in text:
-            why = "`scaler.update()` was called without a `scaler.step()`."
-            return "LOOP-AMP", None, why, "Call `scaler.step(optimizer)` before `scaler.update()`."
-        if "modified by an inplace operation" in text and not retains_graph(case.sources, symptom.site):
-            why = "A value that the backward pass needs was overwritten after it was used."
-            files = [m.created for m in case.trace.models] + [m.called for m in case.trace.models]
-            place = next((p for site in files if (p := changing_in_place(case.sources, site))), None)
-            return (
-                self.code,
-                place,
-                why,
-                "Write `x = x + …` instead of `x += …`, and remove `inplace=True` there.",
-            )
-        if "backward through the graph a second time" in text and _twice(case, symptom.site):
-            why = "`backward()` is called twice for one loss; the first call already freed the graph."
-            return self.code, None, why, "Call `backward()` once per step, on the sum of all losses."
-        for pattern, why, remedy in _MISUSES:
-            if re.search(pattern, text):
-                return self.code, None, why, remedy
-        return None
-
-    FAULTY = tuple(
-        Run(title, partial(crashed, text), code)
-        for title, text, code in (
-            ("numpy", "RuntimeError: Can't call numpy() on Tensor that requires grad.", "API-USAGE"),
-            (
-                "two devices",
-                "RuntimeError: Expected all tensors to be on the same device, but …",
-                "GPU-XFER-MISSING",
-            ),
-            ("too big", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate …", "TRN-MODEL-BIG"),
-        )
-    )
+    text = str(symptom.detail["exception"])
+    says = partial(stopped, symptom, component="program")
+    if _DEVICES.search(text):
+        why = "Data and model are on different devices."
+        remedy = "Move both with `.to(device)`; for tensors, assign the result."
+        return says(why, remedy, code="GPU-XFER-MISSING")
+    if re.search(r"out of memory|can't allocate memory", text):
+        why = "The model and its batch do not fit into memory."
+        remedy = "Use a smaller batch, a smaller model or mixed precision."
+        doubt = "Another program or an earlier step has used up the memory."
+        return says(why, remedy, STRONG, code="TRN-MODEL-BIG", refutation=doubt)
+    if "No inf checks were recorded" in text:
+        why = "`scaler.update()` was called without a `scaler.step()`."
+        return says(why, "Call `scaler.step(optimizer)` before `scaler.update()`.", code="LOOP-AMP")
+    if "modified by an inplace operation" in text and not retains_graph(case.sources, symptom.site):
+        why = "A value that the backward pass needs was overwritten after it was used."
+        remedy = "Write `x = x + …` instead of `x += …`, and remove `inplace=True` there."
+        files = [m.created for m in case.trace.models] + [m.called for m in case.trace.models]
+        place = next((p for site in files if (p := changing_in_place(case.sources, site))), None)
+        return says(why, remedy, site=place)
+    if "backward through the graph a second time" in text and _twice(case, symptom.site):
+        why = "`backward()` is called twice for one loss; the first call already freed the graph."
+        return says(why, "Call `backward()` once per step, on the sum of all losses.")
+    return next((says(why, remedy) for raised, why, remedy in _MISUSES if re.search(raised, text)), None)
 
 
 _NUMPY = r"module 'numpy' has no attribute '(int|float|bool|object|str|complex|long|unicode)'"
@@ -233,12 +204,11 @@ _REMOVALS = (
 @accuses(
     "API-DEPRECATED",
     Crashed,
-    faulty=(
-        Run(
-            "a loss that is indexed",
-            lambda: crashed("IndexError: invalid index of a 0-dim tensor. Use `tensor.item()` in Python"),
-        ),
-    ),
+    faulty={
+        "a loss that is indexed": lambda: crashed(
+            "IndexError: invalid index of a 0-dim tensor. Use `tensor.item()` in Python"
+        )
+    },
 )
 def interface_removed(case: Case, symptom: Symptom) -> Accusation | None:
     """The program uses an interface that its library no longer has.
@@ -249,18 +219,12 @@ def interface_removed(case: Case, symptom: Symptom) -> Accusation | None:
     found = next((known for known in _REMOVALS if re.search(known.raised, text)), None)
     if found is None:
         return None
-    site = symptom.site
-    line = "" if site is None else case.sources.line(site)
+    line = "" if symptom.site is None else case.sources.line(symptom.site)
     changed = re.sub(found.old, found.new, line)
     remedy = found.advice if changed == line else f"Change the line to `{changed}`."
     if changed != line and "trust" in found.advice:
         remedy = f"{remedy} Only do this if you trust the file: loading it can run code from it."
-    return Accusation(
-        PROVEN + 1.0,
-        component="program",
-        site=site,
-        reason=found.why,
-        remedy=remedy,
-        refutation="None: the program cannot run like this.",
-        explains=ANY,
+    doubt = "None: the program cannot run like this."
+    return stopped(
+        symptom, found.why, remedy, PROVEN + 1.0, component="program", refutation=doubt, related=()
     )

@@ -18,10 +18,9 @@ from netmend.localise.cause import (
     Accusation,
     Cause,
     accuses,
-    fault,
     for_symptom,
 )
-from netmend.localise.effects import ANY
+from netmend.localise.effects import stopped
 from netmend.localise.lines.misfit import judge, misfits
 from netmend.localise.outcome import harm, relief, rivals
 from netmend.program.settings import argument_origin
@@ -77,50 +76,40 @@ class LayerSizes(Cause, code="LYR-DIM-MISMATCH"):
             text = str(symptom.detail["exception"])
             layer = failing_layer(case.trace)
             if _ONE in text:
-                yield self._single(case, symptom)
-            elif layer is None:
-                continue
-            elif misfits(text):
-                yield self._misfit(case, symptom, layer, text)
+                yield self._single(case, symptom).fault(self.code, symptom)
+            elif layer is not None and misfits(text):
+                yield self._misfit(case, symptom, layer, text).fault(self.code, symptom)
 
-    def _misfit(self, case: Case, symptom: Symptom, layer: ModuleFact, text: str) -> Fault:
+    def _misfit(self, case: Case, symptom: Symptom, layer: ModuleFact, text: str) -> Accusation:
         code, why, remedy = judge(case.trace, layer, text)
         before = layer_before(case.trace, layer)
         model = case.trace.get(ModelFact, layer.model)
         data = code == "INP-LAYER-SHAPE" and before is None
-        place = (model.called if data and model is not None else None) or layer.created or symptom.site
-        return fault(
-            code,
-            [for_symptom(symptom, PROVEN + 1.0)],
+        return stopped(
+            symptom,
+            why,
+            remedy,
+            PROVEN + 1.0,
+            code=code,
             component=layer.name,
-            site=place,
+            site=(model.called if data and model is not None else None) or layer.created,
             summary=f"`{layer.name}` raised: {symptom.message}",
-            reason=why,
-            remedy=remedy,
-            refutation="",
-            related=[
-                layer.created,
-                before.created if before is not None else None,
-                layer.called,
-                symptom.site,
-            ],
-            explains=ANY,
+            related=[layer.created, before and before.created, layer.called, symptom.site],
         )
 
-    def _single(self, case: Case, symptom: Symptom) -> Fault:
+    def _single(self, case: Case, symptom: Symptom) -> Accusation:
         loaders = sorted(case.trace.loaders, key=lambda loader: loader.phase != "training")
-        loader = loaders[0] if loaders else None
-        return fault(
-            "HYP-BATCH-SMALL",
-            [for_symptom(symptom, PROVEN + 1.0)],
-            component=loader.name if loader is not None else "batch",
-            site=loader.created if loader is not None else symptom.site,
+        place = (
+            {"component": loaders[0].name, "site": loaders[0].created} if loaders else {"component": "batch"}
+        )
+        return stopped(
+            symptom,
+            "Batch norm needs at least two samples to compute a spread.",
+            "Drop the incomplete last batch with `drop_last=True`, or choose a batch size that does not leave one sample over.",
+            PROVEN + 1.0,
+            code="HYP-BATCH-SMALL",
             summary=f"Batch norm got a batch with a single sample: {symptom.message}",
-            reason="Batch norm needs at least two samples to compute a spread.",
-            remedy="Drop the incomplete last batch with `drop_last=True`, or choose a batch size that does not leave one sample over.",
-            refutation="",
-            related=[symptom.site],
-            explains=ANY,
+            **place,
         )
 
     FAULTY = {

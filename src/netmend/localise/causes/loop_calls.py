@@ -21,10 +21,9 @@ from netmend.localise.cause import (
     Accusation,
     Cause,
     accuses,
-    fault,
     for_symptom,
 )
-from netmend.localise.effects import ANY, NOT_LEARNING, UNSTABLE, outcome
+from netmend.localise.effects import NOT_LEARNING, UNSTABLE, outcome, stopped
 from netmend.localise.lines.blocks import writes_gradients
 from netmend.program.text.queries import last_name
 from netmend.vocabulary import Call, Evidence, Fault, Symptom, Trace
@@ -107,18 +106,15 @@ class StepMissing(Cause, code="LOOP-STEP"):
         for symptom in case.of("D701"):
             step = _stepped_before_backward(case.trace)
             if step is not None and "modified by an inplace operation" in str(symptom.detail["exception"]):
-                yield fault(
-                    self.code,
-                    [for_symptom(symptom, PROVEN + 0.5)],
+                yield stopped(
+                    symptom,
+                    "The step changes weights that the backward pass still needs unchanged.",
+                    f"Move `{step.component or 'optimizer'}.step()` below the backward call.",
+                    PROVEN + 0.5,
                     component=step.component or "training loop",
                     site=step.site,
                     summary=f"The optimiser stepped between the forward and the backward pass: {symptom.message}",
-                    reason="The step changes weights that the backward pass still needs unchanged.",
-                    remedy=f"Move `{step.component or 'optimizer'}.step()` below the backward call.",
-                    refutation="",
-                    related=[symptom.site],
-                    explains=ANY,
-                )
+                ).fault(self.code, symptom)
 
     FAULTY = (*StepMissingDetector.FAULTY, *StepBeforeBackward.FAULTY)
 

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from netmend.diagnose.detectors.evaluation_passes import EvaluationNotDeterministic
 from netmend.diagnose.detectors.modes import EvaluationInTrainingMode, TrainingInEvaluationMode
@@ -24,7 +25,7 @@ from netmend.localise.cause import (
     accuses,
     for_symptom,
 )
-from netmend.localise.effects import ANY, UNSTABLE
+from netmend.localise.effects import UNSTABLE, stopped
 from netmend.localise.lines.blocks import freezing, grad_switched_off, loop_around, no_grad_around
 from netmend.program.settings import argument_origin
 from netmend.program.text.queries import last_name
@@ -180,7 +181,7 @@ class GradientsSwitchedOff(Cause, code="LOOP-NO-GRAD"):
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D701"):
             if _NO_GRAPH in str(symptom.detail["exception"]):
-                yield self._raised(case, symptom)
+                yield self._raised(case, symptom).fault(self.code, symptom)
         for symptom in case.of("D224"):
             yield self.fault(
                 symptom,
@@ -190,44 +191,25 @@ class GradientsSwitchedOff(Cause, code="LOOP-NO-GRAD"):
                 refutation="The gradients are used, for example for saliency maps.",
             )
 
-    def _raised(self, case: Case, symptom: Symptom) -> Fault:
-        code, place, why, remedy = self._why(case, symptom)
-        return self.fault(
-            symptom,
-            [for_symptom(symptom, PROVEN + 0.5)],
-            code=code,
-            component="objective",
-            site=place or symptom.site,
-            reason=why,
-            remedy=remedy,
-            refutation="",
-            related=[symptom.site],
-            explains=ANY,
-        )
-
-    def _why(self, case: Case, symptom: Symptom) -> tuple[str, Site | None, str, str]:
-        trace = case.trace
+    def _raised(self, case: Case, symptom: Symptom) -> Accusation:
+        trace, says = case.trace, partial(stopped, symptom, weight=PROVEN + 0.5, component="objective")
         passes = [call for _, call in calls(trace, "forward")]
         if passes and all(call.detail.endswith("no_grad") for call in passes):
             place = next((b for c in passes if (b := no_grad_around(case.sources, c.site))), None)
             place = place or grad_switched_off(case.sources, trace.run.script) or passes[0].site
             why = "Gradients are switched off during the training pass, so the loss has no graph."
-            return self.code, place, why, "Run the training pass outside `no_grad`."
+            return says(why, "Run the training pass outside `no_grad`.", site=place)
         if trace.models and all(model.trainable == 0 and model.parameters for model in trace.models):
             why = "All parameters are frozen, so there is nothing to train."
             place = freezing(case.sources, trace.run.script)
-            return "LOOP-FREEZE", place, why, "Freeze only the part that should stay fixed."
+            return says(why, "Freeze only the part that should stay fixed.", site=place, code="LOOP-FREEZE")
         cuts = [f for f in trace.all(FunctionFact) if f.kind == "graph cut" and f.site is not None]
         cut = cuts[-1] if cuts else None
         name = f"`{cut.function.strip('_')}`" if cut is not None else "An operation"
         why = f"{name} between the model and `backward()` detaches the value from the graph."
+        remedy = "Compute the loss from the model's output with differentiable operations."
         place = cut.site if cut is not None else next((c.site for _, c in calls(trace, "loss")), None)
-        return (
-            "LOS-GRAPH-CUT",
-            place,
-            why,
-            "Compute the loss from the model's output with differentiable operations.",
-        )
+        return says(why, remedy, site=place, code="LOS-GRAPH-CUT")
 
     FAULTY = {
         "all under no_grad": lambda: _no_graph(("zero_grad forward:model=train,no_grad backward end", 1)),

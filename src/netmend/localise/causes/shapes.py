@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from netmend.diagnose.detectors.crashed import Crashed
 from netmend.diagnose.detectors.loss_inputs import SilentBroadcast
@@ -16,7 +17,7 @@ from netmend.diagnose.measures.heads import Head
 from netmend.diagnose.measures.progress import progress
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, PROVEN, STRONG, Accusation, Cause, accuses, for_symptom
-from netmend.localise.effects import ANY, STUCK
+from netmend.localise.effects import STUCK, stopped
 from netmend.localise.lines.head_lines import head_of, last_layer, objective_line, text_at
 from netmend.localise.lines.values import reshaping
 from netmend.program.settings import argument_origin
@@ -160,18 +161,17 @@ def argument_types(case: Case, symptom: Symptom) -> Accusation | None:
     first = layer is not None and layer_before(case.trace, layer) is None
     loss = bool(_LOSS.search(text)) and layer is None
     place = model.called if first and model is not None else None
-    return Accusation(
+    return stopped(
+        symptom,
+        "This operation does not work with the tensor's data type.",
+        "Convert the labels with `.long()` for class losses and with `.float()` for all others."
+        if loss
+        else "Convert the data to `torch.float32` where it is made, or with `.float()` before the model.",
         PROVEN + 0.5,
         code="INP-TYPE" if layer is not None or loss else "INP-TENSOR-TYPE",
         component=layer.name if layer is not None else ("loss" if loss else "operation"),
-        site=place or symptom.site,
-        reason="This operation does not work with the tensor's data type.",
-        remedy="Convert the labels with `.long()` for class losses and with `.float()` for all others."
-        if loss
-        else "Convert the data to `torch.float32` where it is made, or with `.float()` before the model.",
-        refutation="",
+        site=place,
         related=[symptom.site, *(loader.created for loader in case.trace.loaders[:1])],
-        explains=ANY,
     )
 
 
@@ -191,16 +191,10 @@ _STACK = "stack expects each tensor to be equal size"
 
 def _with_batch_axis(case: Case, site: Site | None) -> str:
     """`criterion(output, target[c])`: a slice of length one keeps the axis."""
-    found = (
-        []
-        if site is None
-        else [
-            node
-            for node in case.sources.nodes(site.file, ast.Call)
-            if node.lineno <= site.line <= (node.end_lineno or node.lineno)
-        ]
-    )
-    for call in found:
+    calls = case.sources.nodes(site.file, ast.Call) if site is not None else ()
+    for call in calls:
+        if site is None or not call.lineno <= site.line <= (call.end_lineno or call.lineno):
+            continue
         for given in call.args:
             if isinstance(given, ast.Subscript) and isinstance(given.slice, ast.Name | ast.Constant):
                 name, index = ast.unparse(given.value), ast.unparse(given.slice)
@@ -209,78 +203,10 @@ def _with_batch_axis(case: Case, site: Site | None) -> str:
     return "Give the target a batch axis: `target.unsqueeze(0)`."
 
 
-class ShapesClash(Cause, code="INP-METHOD-SHAPE"):
-    """Tensors that meet in an operation or a loss have shapes that do not fit.
-
-    A reshape took the wrong axis, a target has another form than the loss wants, samples of a batch differ in length.
-    Print both shapes before the line that raises, and correct the one that is not as meant.
-    """
-
-    def accuse(self, case: Case) -> Iterator[Fault]:
-        for symptom in case.of("D701"):
-            found = self._judge(case, symptom, str(symptom.detail["exception"]))
-            if found is None:
-                continue
-            code, place, why, remedy = found
-            yield self.fault(
-                symptom,
-                [for_symptom(symptom, PROVEN)],
-                code=code,
-                component="loss" if code in ("INP-METHOD-SHAPE", "LOS-CALC") else "tensors",
-                site=place or symptom.site,
-                reason=why,
-                remedy=remedy,
-                refutation="",
-                related=[symptom.site],
-                explains=ANY,
-            )
-
-    def _judge(self, case: Case, symptom: Symptom, text: str) -> tuple[str, Site | None, str, str] | None:
-        batch = _BATCH.search(text)
-        if batch is not None and batch[2] == "0":
-            why = "The target is a single number without a batch axis; the prediction has one."
-            return "TSR-SHAPE", None, why, _with_batch_axis(case, symptom.site)
-        if batch is not None:
-            why = f"The model's output has {batch[1]} rows for {batch[2]} targets: a reshape mixes axes with the batch."
-            place = next((r for m in case.trace.models if (r := reshaping(case.sources, m.created))), None)
-            return "TSR-SHAPE", place, why, "Keep the batch on the first axis: `x.view(x.size(0), -1)`."
-        if _TARGET.search(text):
-            why = "The targets do not have the shape or type this loss expects."
-            return (
-                self.code,
-                None,
-                why,
-                "Pass class indices of shape (N,) or probabilities of the prediction's shape.",
-            )
-        if _SCALAR in text:
-            why = "The loss is a vector with one value per sample: `backward()` needs a single number."
-            made = [loss.created for loss in case.trace.losses if loss.settings.get("reduction") == "none"]
-            origin = argument_origin(case.sources, next(iter(made), None), "reduction")
-            place = origin.site if origin is not None else next((m for m in made if m is not None), None)
-            return (
-                "LOS-CALC",
-                place,
-                why,
-                "Average the loss before `backward()`, with `.mean()` or `reduction='mean'`.",
-            )
-        if _STACK in text:
-            why = "The samples of one batch differ in size and cannot be stacked."
-            loader = next((loader.created for loader in case.trace.loaders), None)
-            return (
-                "PRE-MISS-PAD",
-                loader,
-                why,
-                "Pad or crop all samples to one size, in the dataset or in `collate_fn`.",
-            )
-        if _SHAPE.search(text):
-            why = "Two tensors with incompatible shapes meet."
-            return "TSR-SHAPE", None, why, "Reshape one of them so that the axes match."
-        if _INDEX.search(text) and text.startswith("IndexError"):
-            why = "The tensor has no such axis or index."
-            return "TSR-INDEX", None, why, "Print the tensor's shape before this line and correct the axis."
-        return None
-
-    FAULTY = {
+@accuses(
+    "INP-METHOD-SHAPE",
+    Crashed,
+    faulty={
         "targets of another form": lambda: crashed("RuntimeError: Expected target size [16, 5], got [16]"),
         "rows do not fit": (
             "TSR-SHAPE",
@@ -289,4 +215,45 @@ class ShapesClash(Cause, code="INP-METHOD-SHAPE"):
             ),
         ),
         "a vector of losses": ("LOS-CALC", lambda: crashed(f"RuntimeError: {_SCALAR}")),
-    }
+    },
+)
+def shapes_clash(case: Case, symptom: Symptom) -> Accusation | None:
+    """Tensors that meet in an operation or a loss have shapes that do not fit.
+
+    A reshape took the wrong axis, a target has another form than the loss wants, samples of a batch differ in length.
+    Print both shapes before the line that raises, and correct the one that is not as meant.
+    """
+    text = str(symptom.detail["exception"])
+    of_tensors = partial(stopped, symptom, component="tensors", code="TSR-SHAPE")
+    of_loss = partial(stopped, symptom, component="loss")
+    batch = _BATCH.search(text)
+    if batch is not None and batch[2] == "0":
+        why = "The target is a single number without a batch axis; the prediction has one."
+        return of_tensors(why, _with_batch_axis(case, symptom.site))
+    if batch is not None:
+        why = f"The model's output has {batch[1]} rows for {batch[2]} targets: a reshape mixes axes with the batch."
+        place = next((r for m in case.trace.models if (r := reshaping(case.sources, m.created))), None)
+        return of_tensors(why, "Keep the batch on the first axis: `x.view(x.size(0), -1)`.", site=place)
+    if _TARGET.search(text):
+        why = "The targets do not have the shape or type this loss expects."
+        return of_loss(why, "Pass class indices of shape (N,) or probabilities of the prediction's shape.")
+    if _SCALAR in text:
+        why = "The loss is a vector with one value per sample: `backward()` needs a single number."
+        remedy = "Average the loss before `backward()`, with `.mean()` or `reduction='mean'`."
+        made = [loss.created for loss in case.trace.losses if loss.settings.get("reduction") == "none"]
+        origin = argument_origin(case.sources, next(iter(made), None), "reduction")
+        place = origin.site if origin is not None else next((m for m in made if m is not None), None)
+        return of_loss(why, remedy, site=place, code="LOS-CALC")
+    if _STACK in text:
+        why = "The samples of one batch differ in size and cannot be stacked."
+        remedy = "Pad or crop all samples to one size, in the dataset or in `collate_fn`."
+        loader = next((loader.created for loader in case.trace.loaders), None)
+        return of_tensors(why, remedy, site=loader, code="PRE-MISS-PAD")
+    if _SHAPE.search(text):
+        why = "Two tensors with incompatible shapes meet."
+        return of_tensors(why, "Reshape one of them so that the axes match.")
+    if _INDEX.search(text) and text.startswith("IndexError"):
+        why = "The tensor has no such axis or index."
+        remedy = "Print the tensor's shape before this line and correct the axis."
+        return of_tensors(why, remedy, code="TSR-INDEX")
+    return None
