@@ -147,7 +147,7 @@ def mutants() -> str:
                 parts.extend(f"{' '.join(paragraph.split())}\n" for paragraph in rest.split("\n\n"))
                 if _scale(unit):
                     parts.append(f"Scale: {_scale(unit)}\n")
-                parts.append(_change(next(each for each in unit.EXAMPLES if each.new is not None)))
+                parts.append(_change(next(each for each in unit.EXAMPLES if each.changes)))
     return "\n".join(parts).rstrip() + "\n"
 
 

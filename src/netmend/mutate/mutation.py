@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from netmend.changes.case import Case
 from netmend.program.source.values import Faces
 from netmend.program.text.spans import Span, meet, spans_of
 from netmend.repair.apply import applied, by_file, read
-from netmend.testing.example import Example
+from netmend.testing.example import titled
 from netmend.unit import Family, record
 from netmend.vocabulary.change import FileEdits
 
@@ -38,14 +38,14 @@ class Operator:
     crashes: bool = False  # whether ending with an exception is what this fault does
     rescales: bool = False  # whether values of the loss cannot be compared with those of the original
     published: tuple[str, ...] = ()  # what DeepCrime, DeepMutation or other studies call it
-    EXAMPLES: ClassVar[tuple[Example, ...]]
+    EXAMPLES: Any  # {"title": changed(...)}, a tuple of them once it is a unit
 
     def __init_subclass__(cls, code: str = "", **facts: Any) -> None:
         """`class BiasAdded(Operator, code="M422", causes=("LYR-BIAS-EXTRA",))` is a unit; a class without a code is a base of others."""
         for name, value in facts.items():
             setattr(cls, name, value)
         if code:
-            cls.code = code
+            cls.code, cls.EXAMPLES = code, titled(cls.EXAMPLES)
             OPERATORS.register(record(cls))
 
     def propose(self, case: Case) -> Iterator[Mutation]:

@@ -76,6 +76,20 @@ def example(text: str = "", *, fault: bool = True, mark: str = "", **parts: Any)
     return Example("", before, mark=mark, line=line, after=after if after != before else "", **told)
 
 
+def changed(program: str, *parts: str, nth: int = 0) -> Example:
+    """A whole program, and the parts of it that change, each of which occurs once: `lr=⟨0.1 → 1.0⟩`."""
+    before = after = program.lstrip("\n")
+    for part in parts:
+        old, new = _side(part, 0), _side(part, -1)
+        assert before.count(old) == 1, f"{old!r} is there {before.count(old)} times"
+        after = after.replace(old, new)
+    return Example("", before, nth=nth, after=after if parts else "")
+
+
+def _side(marked: str, side: int) -> str:
+    return _MARKED.sub(lambda found: _ARROW.split(found[1])[side], marked)
+
+
 def _read(marked: str) -> tuple[str, str, int]:
     """The program before and after, and the line of the fault."""
     before: list[str] = []
@@ -88,8 +102,8 @@ def _read(marked: str) -> tuple[str, str, int]:
             (after if whole[2] == "+" else before).append(whole[1] + whole[3] if whole[3] else "")
             changed.append(len(before))
             continue
-        before.append(_MARKED.sub(lambda found: _ARROW.split(found[1])[0], line))
-        after.append(_MARKED.sub(lambda found: _ARROW.split(found[1])[-1], line))
+        before.append(_side(line, 0))
+        after.append(_side(line, -1))
         if before[-1] != after[-1]:
             changed.append(len(before))
         elif before[-1] != line:

@@ -6,7 +6,7 @@ that is still killed, which is the one that tells good test environments from ba
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -15,7 +15,7 @@ from netmend.mutate.agents.environment_source import made_at, wrapped
 from netmend.mutate.agents.places import training
 from netmend.mutate.mutation import OPERATORS, Mutation, Operator
 from netmend.program.source.values import Faces
-from netmend.testing.example import Example
+from netmend.testing.example import Example, titled
 from netmend.vocabulary.change import FileEdits
 
 DOWN, UP, ON = "down", "up", "on"  # below the present value, above it, a fault that is there or not
@@ -91,12 +91,13 @@ class Row(RlOperator):
 OneRow = TypeVar("OneRow", bound=Row)
 
 
-def register_rows(rows: Sequence[OneRow], examples: Callable[[OneRow], tuple[Example, ...]]) -> None:
+def register_rows(rows: Sequence[OneRow], examples: Callable[[OneRow], Mapping[str, Example]]) -> None:
     """Each row becomes a unit of its own: its facts are those of a class."""
     for row in rows:
         facts = {name: staticmethod(value) if callable(value) else value for name, value in vars(row).items()}
         shown = tuple(name for name in ("numbers", "shares", "factors") if facts.get(name))
-        own = {"__doc__": row.page, "__init__": object.__init__, "EXAMPLES": examples(row), "SHOWN": shown}
+        own = {"__doc__": row.page, "__init__": object.__init__, "SHOWN": shown}
+        own["EXAMPLES"] = titled(examples(row))
         OPERATORS.register(type(row.code, (type(row),), facts | own))
 
 
@@ -112,7 +113,7 @@ class SettingRow(Row):
     algorithms: tuple[str, ...] = ()  # empty: all that have the setting
     whole: bool = False
     one_way: str = ""  # DOWN or UP where only that direction is a fault
-    examples: tuple[Example, ...]
+    examples: Mapping[str, Example]
 
     def values(self, present: float, steps: float | None) -> Iterable[float]:
         yield from self.numbers

@@ -21,7 +21,7 @@ from netmend.mutate.mutation import Mutation, Operator
 from netmend.mutate.places import trained_model, training_criterion
 from netmend.program.source.numbers import literal
 from netmend.program.source.writing import replace
-from netmend.testing.example import Example
+from netmend.testing.example import changed
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
 
 _MILD = ("tanh", "softsign", "hardtanh", "softplus")  # tried for all layers at once only
@@ -47,16 +47,10 @@ class HiddenActivationExchanged(Operator, code="M201", causes=("ACT-HID-WRONG",)
                 own = exchanged_link(case, link, new) if link.function != new else ()
                 yield from self.mutation(title, own, component=link.name)
 
-    EXAMPLES = (
-        Example("one layer of a stack", STACK, old="nn.ReLU()", new="nn.Sigmoid()", nth=4),
-        Example(
-            "a function",
-            FUNCTIONS,
-            old="F.relu(self.conv(x.unsqueeze(1)))",
-            new="torch.sigmoid(self.conv(x.unsqueeze(1)))",
-            nth=5,
-        ),
-    )
+    EXAMPLES = {
+        "one layer of a stack": changed(STACK, "nn.⟨ReLU → Sigmoid⟩()", nth=4),
+        "a function": changed(FUNCTIONS, "⟨F.relu → torch.sigmoid⟩(self.conv(x.unsqueeze(1)))", nth=5),
+    }
 
 
 class HiddenActivationRemoved(Operator, code="M202", causes=("ACT-HID-MISSING",), published=("ARM", "AFR")):
@@ -73,11 +67,11 @@ class HiddenActivationRemoved(Operator, code="M202", causes=("ACT-HID-MISSING",)
         if len(edits) > 1 and all(edits):
             yield from self.mutation("no hidden activation at all", united(edits))
 
-    EXAMPLES = (
-        Example("a layer of a stack", STACK, old="    nn.ReLU(),\n", new=""),
-        Example("a function", FUNCTIONS, old="torch.tanh(self.fc1(h))", new="self.fc1(h)", nth=1),
-        Example("a method", FUNCTIONS, old="self.fc2(h).sigmoid()", new="self.fc2(h)", nth=2),
-    )
+    EXAMPLES = {
+        "a layer of a stack": changed(STACK, "⟨    nn.ReLU(),\n → ⟩"),
+        "a function": changed(FUNCTIONS, "⟨torch.tanh(self.fc1(h)) → self.fc1(h)⟩", nth=1),
+        "a method": changed(FUNCTIONS, "self.fc2(h)⟨.sigmoid() → ⟩", nth=2),
+    }
 
 
 _COMMON = ("relu", "elu", "selu", "hardsigmoid")
@@ -101,16 +95,10 @@ class HiddenActivationVaried(Operator, code="M207", causes=("ACT-HID-WRONG",), p
                 title = f"all hidden activations → {new}"
                 yield from self.mutation(title, united(edits))
 
-    EXAMPLES = (
-        Example("a layer", STACK, old="nn.Tanh()", new="nn.ReLU()"),
-        Example(
-            "a function",
-            FUNCTIONS,
-            old="F.relu(self.conv(x.unsqueeze(1)))",
-            new="F.elu(self.conv(x.unsqueeze(1)))",
-            nth=3,
-        ),
-    )
+    EXAMPLES = {
+        "a layer": changed(STACK, "nn.⟨Tanh → ReLU⟩()"),
+        "a function": changed(FUNCTIONS, "F.⟨relu → elu⟩(self.conv(x.unsqueeze(1)))", nth=3),
+    }
 
 
 _ADDED = ("relu", "tanh", "softplus", "sigmoid", "softmax")
@@ -128,10 +116,10 @@ class ActivationAdded(Operator, code="M208", causes=("ACT-EXTRA",), published=("
                 title, edits = f"{function} after {layer.name}", behind(case, layer, function)
                 yield from self.mutation(title, edits, component=layer.name)
 
-    EXAMPLES = (
-        Example("before a norm layer", STACK, old="nn.Linear(4, 8),", new="nn.Linear(4, 8),\n    nn.ReLU(),"),
-        Example("every layer has one", PROBABILITIES),
-    )
+    EXAMPLES = {
+        "before a norm layer": changed(STACK, "nn.Linear(4, 8),⟨ → \n    nn.ReLU(),⟩"),
+        "every layer has one": changed(PROBABILITIES),
+    }
 
 
 def _linear(case: Case) -> list[ModuleFact]:
@@ -184,17 +172,13 @@ class OutputActivationAdded(
             edits = behind(case, layer, function)
             yield from self.mutation(title, edits, cause=cause, component=layer.name)
 
-    EXAMPLES = (
-        Example(
-            "softmax before cross entropy",
-            STACK,
-            "nn.Linear(8, 2),",
-            "nn.Linear(8, 2),\n    nn.Softmax(dim=-1),",
-            nth=2,
+    EXAMPLES = {
+        "softmax before cross entropy": changed(
+            STACK, "nn.Linear(8, 2),⟨ → \n    nn.Softmax(dim=-1),⟩", nth=2
         ),
-        Example("a rectifier on amounts", FUNCTIONS, old="self.out(h)", new="torch.relu(self.out(h))"),
-        Example("there is one already", PROBABILITIES),
-    )
+        "a rectifier on amounts": changed(FUNCTIONS, "⟨self.out(h) → torch.relu(self.out(h))⟩"),
+        "there is one already": changed(PROBABILITIES),
+    }
 
 
 def _limited(head: Head, function: str) -> bool:
@@ -251,14 +235,12 @@ class OutputActivationRemoved(
         if criterion is not None:
             yield from self.mutation(f"{new} of raw scores", exchange(criterion, new), cause=cause)
 
-    EXAMPLES = (
-        Example("a layer", PROBABILITIES, old=", nn.Sigmoid())", new=")"),
-        Example(
-            "a function", LOG_PROBABILITIES, old="F.log_softmax(self.last(h), dim=1)", new="self.last(h)"
-        ),
-        Example("a loss that needs one", STACK, old="nn.CrossEntropyLoss()", new="nn.NLLLoss()"),
-        Example("amounts", FUNCTIONS),
-    )
+    EXAMPLES = {
+        "a layer": changed(PROBABILITIES, "⟨, nn.Sigmoid() → ⟩)"),
+        "a function": changed(LOG_PROBABILITIES, "⟨F.log_softmax(self.last(h), dim=1) → self.last(h)⟩"),
+        "a loss that needs one": changed(STACK, "nn.⟨CrossEntropyLoss → NLLLoss⟩()"),
+        "amounts": changed(FUNCTIONS),
+    }
 
 
 _OTHER_OUTPUTS = {
@@ -285,7 +267,7 @@ class OutputActivationExchanged(
             edits = () if applied is None else exchanged_output(case, applied, new)
             yield from self.mutation(f"{head.last} → {new} at the output", edits)
 
-    EXAMPLES = (Example("a rectifier", PROBABILITIES, old="nn.Sigmoid()", new="nn.ReLU()", nth=1),)
+    EXAMPLES = {"a rectifier": changed(PROBABILITIES, "nn.⟨Sigmoid → ReLU⟩()", nth=1)}
 
 
 _SOFTMAXES = ("softmax", "log_softmax")
@@ -315,10 +297,7 @@ class SoftmaxAxisWrong(Operator, code="M206", causes=("ACT-DIM",)):
                 edits = replace(found[0], axis, "0")
                 yield from self.mutation(f"{name} over the batch", edits, component=name)
 
-    EXAMPLES = (
-        Example("log_softmax", LOG_PROBABILITIES, old="dim=1", new="dim=0"),
-        Example("there is none", STACK),
-    )
+    EXAMPLES = {"log_softmax": changed(LOG_PROBABILITIES, "dim=⟨1 → 0⟩"), "there is none": changed(STACK)}
 
 
 def _axis(call: ast.Call) -> ast.expr | None:

@@ -13,7 +13,7 @@ from netmend.mutate.agents.places import training
 from netmend.program.source.writing import add_argument, replace, unwrap_call
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
-from netmend.testing.example import Example
+from netmend.testing.example import Example, changed
 from netmend.vocabulary.change import FileEdits
 
 
@@ -248,13 +248,11 @@ class RepeatedAction({gym}.Wrapper):
 )
 
 
-def _around_gym_make(row: WrapperRow) -> tuple[Example, ...]:
+def _around_gym_make(row: WrapperRow) -> dict[str, Example]:
     """The mildest of its faults in a program that makes one environment."""
     definition = row.text((*row.down, *row.up, *row.on)[0]).replace("{gym}", "gym").strip("\n")
-    made = 'gym.make("CartPole-v1")'
-    head = "from stable_baselines3 import PPO\n\n"
-    new = f"{head}\n{definition}\n\nenv = {row.wrapper}({made})"
-    return (Example("around gym.make", PPO_SCRIPT, old=f"{head}env = {made}", new=new),)
+    wrapped = f'⟨gym.make("CartPole-v1") → {row.wrapper}(gym.make("CartPole-v1"))⟩'
+    return {"around gym.make": changed(PPO_SCRIPT, f"⟨ → \n{definition}\n\n⟩env = {wrapped}")}
 
 
 register_rows(WRAPPERS, _around_gym_make)
@@ -293,15 +291,13 @@ class ActionNormalisationRemoved(_WrapperRemoved, code="M712", causes=("RL-NORM-
             return unwrap_call(file, call, call.args[0])
         return ()
 
-    EXAMPLES = (
-        Example(
-            "unwrapped",
+    EXAMPLES = {
+        "unwrapped": changed(
             TD3_SCRIPT,
-            old='gym.wrappers.RescaleAction(gym.make("Pendulum-v1"), -1.0, 1.0)',
-            new='gym.make("Pendulum-v1")',
+            'gym.⟨wrappers.RescaleAction(gym.make("Pendulum-v1"), -1.0, 1.0) → make("Pendulum-v1")⟩',
         ),
-        Example("there is none", PPO_SCRIPT),
-    )
+        "there is none": changed(PPO_SCRIPT),
+    }
 
 
 class ObservationNormalisationRemoved(
@@ -327,12 +323,7 @@ class ObservationNormalisationRemoved(
                 return () if off else replace(file, keyword.value, "False")
         return add_argument(file, call, "norm_obs=False") if len(call.args) < 3 else ()
 
-    EXAMPLES = (
-        Example(
-            "of parallel environments",
-            TD3_SCRIPT,
-            old="norm_reward=False",
-            new="norm_reward=False, norm_obs=False",
-        ),
-        Example("there is none", PPO_SCRIPT),
-    )
+    EXAMPLES = {
+        "of parallel environments": changed(TD3_SCRIPT, "norm_reward=False⟨ → , norm_obs=False⟩"),
+        "there is none": changed(PPO_SCRIPT),
+    }

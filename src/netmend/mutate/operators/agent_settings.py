@@ -9,7 +9,7 @@ from netmend.mutate.agents.example_programs import DQN_SCRIPT, PPO_SCRIPT, TD3_S
 from netmend.mutate.agents.ladders import DOWN, UP, Ladder, RlOperator, SettingRow, register_rows
 from netmend.mutate.agents.places import training
 from netmend.program.source.writing import delete_argument
-from netmend.testing.example import Example
+from netmend.testing.example import Example, changed
 
 _HAS_BUFFER = "an algorithm with a replay buffer"
 _KNOWN_STEPS = "a number of steps that can be told"
@@ -31,17 +31,16 @@ def _percent(*shares: float) -> tuple[float, ...]:
     return tuple(share / 100 for share in shares)
 
 
-def _not_here(program: str) -> Example:
-    return Example("not a setting of this algorithm", program)
+_NOT_OF_PPO = {"not a setting of this algorithm": changed(PPO_SCRIPT)}
+_NOT_OF_DQN = {"not a setting of this algorithm": changed(DQN_SCRIPT)}
 
 
-def _added(text: str) -> Example:
-    old = "seed=0, **settings"
-    return Example("added where the default holds", DQN_SCRIPT, old=old, new=f"{old}, {text}")
+def _added(text: str) -> dict[str, Example]:
+    return {"added where the default holds": changed(DQN_SCRIPT, f"seed=0, **settings⟨ → , {text}⟩")}
 
 
-def _added_to_ppo(text: str, title: str = "added where the default holds") -> Example:
-    return Example(title, PPO_SCRIPT, old="seed=0)", new=f"seed=0, {text})")
+def _added_to_ppo(text: str, title: str = "added where the default holds") -> dict[str, Example]:
+    return {title: changed(PPO_SCRIPT, f"seed=0⟨ → , {text}⟩)")}
 
 
 SETTINGS = (
@@ -56,10 +55,7 @@ SETTINGS = (
         page="""Change the discount factor.
 
         Far too low, the agent sees only the next few steps; too close to 1, distant rewards make the values noisy and slow to learn.""",
-        examples=(
-            Example("the next lower one", PPO_SCRIPT, old="gamma=0.98", new="gamma=0.95"),
-            _added("gamma=0.98"),
-        ),
+        examples={"the next lower one": changed(PPO_SCRIPT, "gamma=⟨0.98 → 0.95⟩"), **_added("gamma=0.98")},
     ),
     SettingRow(
         "M702",
@@ -73,7 +69,7 @@ SETTINGS = (
         page="""Give the entropy bonus a large weight.
 
         The agent is paid for acting at random, up to never settling on anything.""",
-        examples=(_added_to_ppo("ent_coef=0.01"), _not_here(DQN_SCRIPT)),
+        examples={**_added_to_ppo("ent_coef=0.01"), **_NOT_OF_DQN},
     ),
     SettingRow(
         "M703",
@@ -86,16 +82,10 @@ SETTINGS = (
         page="""Keep the agent acting at random to the end.
 
         A high minimum of the exploration rate fills the buffer with random actions for good.""",
-        examples=(
-            Example(
-                "in a dictionary of settings",
-                DQN_SCRIPT,
-                old="exploration_final_eps=0.1",
-                new="exploration_final_eps=0.2",
-                nth=1,
-            ),
-            _not_here(PPO_SCRIPT),
-        ),
+        examples={
+            "in a dictionary of settings": changed(DQN_SCRIPT, "exploration_final_eps=⟨0.1 → 0.2⟩", nth=1),
+            **_NOT_OF_PPO,
+        },
     ),
     SettingRow(
         "M704",
@@ -110,10 +100,7 @@ SETTINGS = (
         page="""Start learning late, or after the end of training.
 
         Until then the agent only collects random steps; what is left of the budget is short.""",
-        examples=(
-            Example("later", DQN_SCRIPT, old="learning_starts=10", new="learning_starts=15"),
-            _not_here(PPO_SCRIPT),
-        ),
+        examples={"later": changed(DQN_SCRIPT, "learning_starts=⟨10 → 15⟩"), **_NOT_OF_PPO},
     ),
     RolloutRow(
         "M705",
@@ -128,7 +115,7 @@ SETTINGS = (
         page="""Change how many steps are collected before each update.
 
         Very short rollouts make noisy updates; very long ones leave few updates for the same budget.""",
-        examples=(Example("shorter", PPO_SCRIPT, old="n_steps=16", new="n_steps=8"), _not_here(DQN_SCRIPT)),
+        examples={"shorter": changed(PPO_SCRIPT, "n_steps=⟨16 → 8⟩"), **_NOT_OF_DQN},
     ),
     SettingRow(
         "M706",
@@ -143,10 +130,10 @@ SETTINGS = (
         page="""Train for only a part of the steps.
 
         The return is still rising when training ends.""",
-        examples=(
-            Example("a literal", PPO_SCRIPT, old="total_timesteps=32", new="total_timesteps=30"),
-            Example("a constant", DQN_SCRIPT, old="STEPS = 100", new="STEPS = 10", nth=17),
-        ),
+        examples={
+            "a literal": changed(PPO_SCRIPT, "total_timesteps=⟨32 → 30⟩"),
+            "a constant": changed(DQN_SCRIPT, "STEPS = ⟨100 → 10⟩", nth=17),
+        },
     ),
     SettingRow(
         "M707",
@@ -162,10 +149,7 @@ SETTINGS = (
         page="""Update the target network rarely.
 
         Values are then learned towards an old network; in the extreme it stays as it was initialised.""",
-        examples=(
-            Example("rarer", DQN_SCRIPT, old="target_update_interval=4", new="target_update_interval=5"),
-            _not_here(PPO_SCRIPT),
-        ),
+        examples={"rarer": changed(DQN_SCRIPT, "target_update_interval=⟨4 → 5⟩"), **_NOT_OF_PPO},
     ),
     SettingRow(
         "M708",
@@ -179,15 +163,10 @@ SETTINGS = (
         page="""Change the rate at which target networks follow.
 
         Too small, the targets lag behind; too large, they chase their own errors.""",
-        examples=(
-            Example(
-                "added where the default holds",
-                TD3_SCRIPT,
-                old="        seed=0,\n",
-                new="        seed=0, tau=0.001,\n",
-            ),
-            _not_here(PPO_SCRIPT),
-        ),
+        examples={
+            "added where the default holds": changed(TD3_SCRIPT, "        seed=0,⟨ →  tau=0.001,⟩\n"),
+            **_NOT_OF_PPO,
+        },
     ),
     BufferRow(
         "M714",
@@ -202,10 +181,7 @@ SETTINGS = (
         page="""Make the replay buffer small.
 
         Only the latest steps are remembered: batches are correlated and what was learned is forgotten.""",
-        examples=(
-            Example("half of what was kept", DQN_SCRIPT, old="buffer_size=50", new="buffer_size=25"),
-            _not_here(PPO_SCRIPT),
-        ),
+        examples={"half of what was kept": changed(DQN_SCRIPT, "buffer_size=⟨50 → 25⟩"), **_NOT_OF_PPO},
     ),
     SettingRow(
         "M715",
@@ -219,7 +195,7 @@ SETTINGS = (
         page="""Start with little exploration.
 
         The agent repeats its first habits before it has seen anything else.""",
-        examples=(_added("exploration_initial_eps=0.8"), _not_here(PPO_SCRIPT)),
+        examples={**_added("exploration_initial_eps=0.8"), **_NOT_OF_PPO},
     ),
     SettingRow(
         "M716",
@@ -231,7 +207,7 @@ SETTINGS = (
         page="""Let exploration decay too fast or too slowly.
 
         Frozen early, the agent keeps its first habits; too slowly, it never uses what it has learned.""",
-        examples=(_added("exploration_fraction=0.05"), _not_here(PPO_SCRIPT)),
+        examples={**_added("exploration_fraction=0.05"), **_NOT_OF_PPO},
     ),
     SettingRow(
         "M717",
@@ -245,7 +221,7 @@ SETTINGS = (
         page="""Multiply or divide the learning rate of the algorithm.
 
         Far too high, the policy jumps about and collapses; far too low, it hardly changes within the budget.""",
-        examples=(Example("higher", DQN_SCRIPT, old="learning_rate=1e-3", new="learning_rate=0.003", nth=5),),
+        examples={"higher": changed(DQN_SCRIPT, "learning_rate=⟨1e-3 → 0.003⟩", nth=5)},
     ),
     SettingRow(
         "M718",
@@ -258,7 +234,7 @@ SETTINGS = (
         page="""Remove gradient clipping.
 
         One bad batch can then throw the policy far off.""",
-        examples=(_added_to_ppo("max_grad_norm=2"),),
+        examples={**_added_to_ppo("max_grad_norm=2")},
     ),
     SettingRow(
         "M719",
@@ -270,7 +246,7 @@ SETTINGS = (
         page="""Weight the value loss far too high or not at all.
 
         Where both share layers or a gradient norm, one drowns the other; without it the advantages are noise.""",
-        examples=(_added_to_ppo("vf_coef=0.1", "lower"), _not_here(DQN_SCRIPT)),
+        examples={**_added_to_ppo("vf_coef=0.1", "lower"), **_NOT_OF_DQN},
     ),
     SettingRow(
         "M720",
@@ -284,7 +260,7 @@ SETTINGS = (
         page="""Update the network far less often.
 
         The same experience is collected, but hardly anything is learned from it.""",
-        examples=(_added("train_freq=8"), _not_here(PPO_SCRIPT)),
+        examples={**_added("train_freq=8"), **_NOT_OF_PPO},
     ),
 )
 register_rows(SETTINGS, lambda row: row.examples)
@@ -308,7 +284,7 @@ class ActionNoiseRemoved(RlOperator, code="M729", causes=("RL-EXP-MISSING",)):
                 edits = delete_argument(here.file, here.call, keyword)
                 yield from self.single(edits, "no action noise", here.algorithm.name)
 
-    EXAMPLES = (
-        Example("of TD3", TD3_SCRIPT, old="        action_noise=NormalActionNoise([0.0], [0.1]),\n", new=""),
-        Example("there is none", PPO_SCRIPT),
-    )
+    EXAMPLES = {
+        "of TD3": changed(TD3_SCRIPT, "⟨        action_noise=NormalActionNoise([0.0], [0.1]),\n → ⟩"),
+        "there is none": changed(PPO_SCRIPT),
+    }

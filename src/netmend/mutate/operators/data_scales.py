@@ -27,7 +27,7 @@ from netmend.mutate.magnitude import Graded, Knob, Scale
 from netmend.mutate.mutation import Mutation, Operator
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace
-from netmend.testing.example import Example
+from netmend.testing.example import changed
 from netmend.vocabulary.change import FileEdits
 
 
@@ -63,12 +63,10 @@ class InputsNotScaled(Graded, code="M504", causes=("PRE-MISS-NORM",)):
             edits = united(_unscaled(case, (*training_inputs(case), *evaluation_inputs(case))))
             yield from self.mutation("inputs as they are", edits)
 
-    EXAMPLES = (
-        Example("the program's own scaling", STACK, old="(raw - raw.mean(0)) / raw.std(0)", new="raw"),
-        Example(
-            "another unit", PROBABILITIES, old="for step in", new="inputs = inputs * 20 + 60\nfor step in"
-        ),
-    )
+    EXAMPLES = {
+        "the program's own scaling": changed(STACK, "⟨(raw - raw.mean(0)) / raw.std(0) → raw⟩"),
+        "another unit": changed(PROBABILITIES, "⟨ → inputs = inputs * 20 + 60\n⟩for step in"),
+    }
 
 
 def _in_training_and_evaluation(case: Case) -> list[Holder]:
@@ -124,10 +122,10 @@ class TargetsNotScaled(Graded, code="M509", causes=("PRE-MISS-SCALE",), rescales
                 told="targets {} times as large",
             )
 
-    EXAMPLES = (
-        Example("amounts", FUNCTIONS, old="    train(net, ", new="    y = y * 1000\n    train(net, "),
-        Example("classes", STACK),
-    )
+    EXAMPLES = {
+        "amounts": changed(FUNCTIONS, "    ⟨ → y = y * 1000\n    ⟩train(net, "),
+        "classes": changed(STACK),
+    }
 
 
 class InputsNoisy(Graded, code="M505", causes=("DAT-LOWQ",), published=("TAN", "NP")):
@@ -164,19 +162,13 @@ class InputsNoisy(Graded, code="M505", causes=("DAT-LOWQ",), published=("TAN", "
             told=f"noise of {{}} standard deviations in {held.name}",
         )
 
-    EXAMPLES = (
-        Example(
-            "tensors", STACK, old="loader = ", new="x[:] = x + 1 * x.std() * torch.randn(x.shape)\nloader = "
+    EXAMPLES = {
+        "tensors": changed(STACK, "⟨ → x[:] = x + 1 * x.std() * torch.randn(x.shape)\n⟩loader = "),
+        "in a function": changed(
+            FUNCTIONS, "    ⟨ → x[:] = x + 3 * x.std() * torch.randn(x.shape)\n    ⟩train(net, ", nth=1
         ),
-        Example(
-            "in a function",
-            FUNCTIONS,
-            old="    train(net, ",
-            new="    x[:] = x + 3 * x.std() * torch.randn(x.shape)\n    train(net, ",
-            nth=1,
-        ),
-        Example("a leaf that wants gradients", CUT_LATER),
-    )
+        "a leaf that wants gradients": changed(CUT_LATER),
+    }
 
 
 class ValuesMissing(Operator, code="M506", causes=("PRE-MISS-CLEAN",), crashes=True):
@@ -192,10 +184,10 @@ class ValuesMissing(Operator, code="M506", causes=("PRE-MISS-CLEAN",), crashes=T
             line = f'{name}[len({name}) // 3] = float("nan")'
             yield from self.mutation(f"missing values in {held.name}", put(held, line), component=held.name)
 
-    EXAMPLES = (
-        Example("a row", STACK, old="loader = ", new='x[len(x) // 3] = float("nan")\nloader = '),
-        Example("a leaf that wants gradients", CUT_LATER),
-    )
+    EXAMPLES = {
+        "a row": changed(STACK, '⟨ → x[len(x) // 3] = float("nan")\n⟩loader = '),
+        "a leaf that wants gradients": changed(CUT_LATER),
+    }
 
 
 SPLIT = """
@@ -234,14 +226,8 @@ class EvaluationPreparedDifferently(Operator, code="M508", causes=("PRE-TRAIN-TE
             edits = united(_in_unit(each, unit) for each in evaluated(case) or [])
             yield from self.mutation(f"evaluation data in another unit: {unit.format('x')}", edits)
 
-    EXAMPLES = (
-        Example("without the scaling", SPLIT, old="(test - mean) / std", new="test"),
-        Example(
-            "another unit",
-            SPLIT,
-            old="with torch.no_grad():",
-            new="test = test / 10\nwith torch.no_grad():",
-            nth=1,
-        ),
-        Example("nothing is evaluated", PROBABILITIES),
-    )
+    EXAMPLES = {
+        "without the scaling": changed(SPLIT, "⟨(test - mean) / std → test⟩"),
+        "another unit": changed(SPLIT, "⟨ → test = test / 10\n⟩with torch.no_grad():", nth=1),
+        "nothing is evaluated": changed(PROBABILITIES),
+    }

@@ -18,7 +18,7 @@ from netmend.program.source.values import Faces
 from netmend.program.source.writing import insert_before, replace, wrap
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import last_name
-from netmend.testing.example import Example
+from netmend.testing.example import changed
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits
 
@@ -58,15 +58,13 @@ class ClippingTiny(Graded, code="M109", causes=("OPT-CLIP",), published=("OCG",)
             return set_number(case.code, clips[0].file, value, limit, case.arguments)
         return _clipped(case, "clip_grad_norm_", limit)
 
-    EXAMPLES = (
-        Example("another limit", FUNCTIONS, old="parameters(), 1.0)", new="parameters(), 0.001)"),
-        Example(
-            "where nothing was clipped",
+    EXAMPLES = {
+        "another limit": changed(FUNCTIONS, "parameters(), ⟨1.0 → 0.001⟩)"),
+        "where nothing was clipped": changed(
             LOG_PROBABILITIES,
-            old="        optimizer.step()",
-            new="        nn.utils.clip_grad_norm_(model.parameters(), 0.001)\n        optimizer.step()",
+            "        ⟨ → nn.utils.clip_grad_norm_(model.parameters(), 0.001)\n        ⟩optimizer.step()",
         ),
-    )
+    }
 
 
 class GradientValuesClipped(Graded, code="M114", causes=("OPT-CLIP",), published=("OCG",)):
@@ -86,15 +84,13 @@ class GradientValuesClipped(Graded, code="M114", causes=("OPT-CLIP",), published
             told="values of gradients clipped to {}",
         )
 
-    EXAMPLES = (
-        Example(
-            "before the step",
+    EXAMPLES = {
+        "before the step": changed(
             LOG_PROBABILITIES,
-            old="        optimizer.step()",
-            new="        nn.utils.clip_grad_value_(model.parameters(), 0.5)\n        optimizer.step()",
+            "        ⟨ → nn.utils.clip_grad_value_(model.parameters(), 0.5)\n        ⟩optimizer.step()",
         ),
-        Example("there is clipping already", FUNCTIONS),
-    )
+        "there is clipping already": changed(FUNCTIONS),
+    }
 
 
 def _clipped(case: Case, function: str, limit: str) -> FileEdits:
@@ -133,20 +129,16 @@ class GradientsOff(Operator, code="M606", causes=("LOOP-NO-GRAD",), crashes=True
             edits = (*replace(file, statement, text), *extra)
             yield from self.mutation("the loss is computed without gradients", edits)
 
-    EXAMPLES = (
-        Example(
-            "in the loop",
-            STACK,
-            old="        loss = criterion(model(xb), yb)",
-            new="        with torch.no_grad():\n            loss = criterion(model(xb), yb)",
+    EXAMPLES = {
+        "in the loop": changed(
+            STACK, "        ⟨ → with torch.no_grad():\n            ⟩loss = criterion(model(xb), yb)"
         ),
-        Example(
-            "in a function",
+        "in a function": changed(
             FUNCTIONS,
-            old="            loss = F.mse_loss(net(x[rows]), y[rows])",
-            new="            with torch.no_grad():\n                loss = F.mse_loss(net(x[rows]), y[rows])",
+            "            ⟨ → with torch.no_grad():\n"
+            "                ⟩loss = F.mse_loss(net(x[rows]), y[rows])",
         ),
-    )
+    }
 
 
 class ParametersLeftOut(Operator, code="M607", causes=("OPT-PARAMS",)):
@@ -172,18 +164,10 @@ class ParametersLeftOut(Operator, code="M607", causes=("OPT-PARAMS",)):
             edits = replace(file, value, f"{last}.parameters()")
             yield from self.mutation(title, edits, component=optimizer.name)
 
-    EXAMPLES = (
-        Example(
-            "the last layer of a stack",
-            STACK,
-            old="SGD(model.parameters()",
-            new="SGD(model[6].parameters()",
-            nth=1,
-        ),
-        Example(
-            "half of them", FUNCTIONS, old="Adam(net.parameters()", new="Adam(list(net.parameters())[4:]"
-        ),
-    )
+    EXAMPLES = {
+        "the last layer of a stack": changed(STACK, "SGD(model⟨ → [6]⟩.parameters()", nth=1),
+        "half of them": changed(FUNCTIONS, "Adam(⟨net.parameters() → list(net.parameters())[4:]⟩"),
+    }
 
 
 class LayersFrozen(Operator, code="M608", causes=("LOOP-FREEZE",)):
@@ -207,14 +191,14 @@ class LayersFrozen(Operator, code="M608", causes=("LOOP-FREEZE",)):
             title = f"{', '.join(layer.name for layer in frozen[:3])} frozen"
             yield from self.mutation(title, place.put(text), component=frozen[0].name)
 
-    EXAMPLES = (
-        Example(
-            "the first layer",
+    EXAMPLES = {
+        "the first layer": changed(
             LOG_PROBABILITIES,
-            old="optimizer = ",
-            new="for parameter in model.hidden.parameters():\n    parameter.requires_grad = False\noptimizer = ",
-        ),
-    )
+            "⟨ → for parameter in model.hidden.parameters():\n"
+            "    parameter.requires_grad = False\n"
+            "⟩optimizer = ",
+        )
+    }
 
 
 class GraphCut(Operator, code="M609", causes=("LOS-GRAPH-CUT",)):
@@ -239,7 +223,7 @@ class GraphCut(Operator, code="M609", causes=("LOS-GRAPH-CUT",)):
         holding = [m for m in stacks if any(layer.name.startswith(f"{m.name}.") for layer in own)]
         return [m for m in (*own[:-1], *holding) if not own[-1].name.startswith(f"{m.name}.")]
 
-    EXAMPLES = (
-        Example("in forward", FUNCTIONS, old="self.fc1(h)", new="self.fc1(h).detach()", nth=1),
-        Example("a stack", STACK),
-    )
+    EXAMPLES = {
+        "in forward": changed(FUNCTIONS, "self.fc1(h)⟨ → .detach()⟩", nth=1),
+        "a stack": changed(STACK),
+    }

@@ -17,7 +17,7 @@ from netmend.program.source.moving import text_of
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import insert_before
 from netmend.program.text.file import block_of
-from netmend.testing.example import Example
+from netmend.testing.example import changed
 
 
 class _WeightsStart(Operator):
@@ -83,22 +83,17 @@ class WeightsStartBadly(_WeightsStart, Graded, code="M401"):
         """Starts without an order."""
         yield from self.starting(case, ("ones", "constant", "zeros"))
 
-    EXAMPLES = (
-        Example(
-            "a layer of a stack",
-            STACK,
-            old="optimizer = ",
-            new="nn.init.normal_(model[0].weight, std=1.0)\noptimizer = ",
-        ),
-        Example(
-            "all layers, within a function",
+    EXAMPLES = {
+        "a layer of a stack": changed(STACK, "⟨ → nn.init.normal_(model[0].weight, std=1.0)\n⟩optimizer = "),
+        "all layers, within a function": changed(
             FUNCTIONS,
-            old="    optimizer = ",
-            new="    for module in net.modules():\n        if isinstance(module, (nn.Conv1d, nn.Linear)):\n"
-            "            nn.init.normal_(module.weight, std=1.0)\n    optimizer = ",
+            "    ⟨ → for module in net.modules():\n"
+            "        if isinstance(module, (nn.Conv1d, nn.Linear)):\n"
+            "            nn.init.normal_(module.weight, std=1.0)\n"
+            "    ⟩optimizer = ",
             nth=4,
         ),
-    )
+    }
 
 
 class WeightsStartOtherwise(_WeightsStart, code="M421"):
@@ -118,14 +113,7 @@ class WeightsStartOtherwise(_WeightsStart, code="M421"):
         "cut normal": "trunc_normal_({}, std=0.05)",
     }
 
-    EXAMPLES = (
-        Example(
-            "one layer",
-            STACK,
-            old="optimizer = ",
-            new="nn.init.xavier_uniform_(model[0].weight)\noptimizer = ",
-        ),
-    )
+    EXAMPLES = {"one layer": changed(STACK, "⟨ → nn.init.xavier_uniform_(model[0].weight)\n⟩optimizer = ")}
 
 
 class BiasesStartBadly(Operator, code="M402", causes=("ARC-INIT-BIAS",)):
@@ -148,14 +136,11 @@ class BiasesStartBadly(Operator, code="M402", causes=("ARC-INIT-BIAS",)):
                 title = f"biases of {layer.name} start at {value:g}"
                 yield from self.mutation(title, edits, component=layer.name)
 
-    EXAMPLES = (
-        Example(
-            "a hidden layer",
-            LOG_PROBABILITIES,
-            old="optimizer = ",
-            new="nn.init.constant_(model.hidden.bias, -5)\noptimizer = ",
-        ),
-    )
+    EXAMPLES = {
+        "a hidden layer": changed(
+            LOG_PROBABILITIES, "⟨ → nn.init.constant_(model.hidden.bias, -5)\n⟩optimizer = "
+        )
+    }
 
 
 class ModelRecreated(Operator, code="M610", causes=("ARC-INIT-MULTI",)):
@@ -184,12 +169,12 @@ class ModelRecreated(Operator, code="M610", causes=("ARC-INIT-MULTI",)):
         title = "model and optimiser are created again in every epoch"
         yield from self.mutation(title, edits, component=model.name)
 
-    EXAMPLES = (
-        Example(
-            "made before the loop",
+    EXAMPLES = {
+        "made before the loop": changed(
             LOG_PROBABILITIES,
-            old="    for rows in",
-            new="    model = Classifier()\n    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)\n    for rows in",
+            "    ⟨ → model = Classifier()\n"
+            "    optimizer = torch.optim.Adam(model.parameters(), lr=0.01)\n"
+            "    ⟩for rows in",
         ),
-        Example("made elsewhere", FUNCTIONS),
-    )
+        "made elsewhere": changed(FUNCTIONS),
+    }

@@ -15,7 +15,7 @@ from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK
 from netmend.mutate.magnitude import Graded, Knob, Scale
 from netmend.mutate.mutation import Mutation
 from netmend.program.source.naming import new_variable, spelled
-from netmend.testing.example import Example
+from netmend.testing.example import changed
 from netmend.vocabulary.change import FileEdits
 
 _SHARE = Scale(0.0, 1.0, 0.05)
@@ -73,22 +73,17 @@ class LabelsWrong(Graded, code="M501", causes=("DAT-LABEL",), published=("TCL", 
             told=lambda share: f"{share:.0%} of the labels in {held.name} exchanged",
         )
 
-    EXAMPLES = (
-        Example(
-            "a part",
+    EXAMPLES = {
+        "a part": changed(
             STACK,
-            old="loader = ",
-            new="mixed = torch.rand(len(y)) < 0.3\n"
-            "y[mixed] = y[mixed][torch.randperm(int(mixed.sum()))]\nloader = ",
+            "⟨ → mixed = torch.rand(len(y)) < 0.3\n"
+            "y[mixed] = y[mixed][torch.randperm(int(mixed.sum()))]\n"
+            "⟩loader = ",
         ),
-        Example(
-            "all of them",
-            FUNCTIONS,
-            old="    train(net, ",
-            new="    y[:] = y[torch.randperm(len(y))]\n    train(net, ",
-            nth=2,
+        "all of them": changed(
+            FUNCTIONS, "    ⟨ → y[:] = y[torch.randperm(len(y))]\n    ⟩train(net, ", nth=2
         ),
-    )
+    }
 
 
 class LabelsFalsified(Graded, code="M511", causes=("DAT-LABEL",), published=("TCL",)):
@@ -140,24 +135,23 @@ class LabelsFalsified(Graded, code="M511", causes=("DAT-LABEL",), published=("TC
             told=f"noise of {{}} standard deviations in the targets {held.name}",
         )
 
-    EXAMPLES = (
-        Example(
-            "one class",
+    EXAMPLES = {
+        "one class": changed(
             STACK,
-            old="loader = ",
-            new="wrong = (y == 0) & (torch.rand(y.shape, generator=torch.Generator().manual_seed(0)) < 0.25)\n"
+            "⟨ → wrong = (y == 0) & (torch.rand(y.shape, "
+            "generator=torch.Generator().manual_seed(0)) < 0.25)\n"
             "shift = torch.randint(1, 2, y.shape, generator=torch.Generator().manual_seed(1))\n"
-            "y[wrong] = (y[wrong] + shift[wrong]) % 2\nloader = ",
+            "y[wrong] = (y[wrong] + shift[wrong]) % 2\n"
+            "⟩loader = ",
         ),
-        Example(
-            "amounts",
+        "amounts": changed(
             FUNCTIONS,
-            old="    train(net, ",
-            new="    y[:] = y + 1 * y.std() * torch.randn(y.shape, generator=torch.Generator().manual_seed(0))\n"
-            "    train(net, ",
+            "    ⟨ → y[:] = y + 1 * y.std() * torch.randn(y.shape, "
+            "generator=torch.Generator().manual_seed(0))\n"
+            "    ⟩train(net, ",
             nth=2,
         ),
-    )
+    }
 
 
 class ClassesOverlap(Graded, code="M512", causes=("DAT-LABEL",), published=("TCO",)):
@@ -196,18 +190,17 @@ class ClassesOverlap(Graded, code="M512", causes=("DAT-LABEL",), published=("TCO
             told=lambda share: f"{share:.0%} of class {first} again with the label {second}",
         )
 
-    EXAMPLES = (
-        Example(
-            "no is also yes",
+    EXAMPLES = {
+        "no is also yes": changed(
             PROBABILITIES,
-            old="for step in",
-            new="copied = ((labels == 0) & (torch.rand(labels.shape, generator=torch.Generator().manual_seed(0)) < 0.25))"
-            ".reshape(-1)\n"
-            "inputs, labels = torch.cat([inputs, inputs[copied]]), "
-            "torch.cat([labels, torch.full_like(labels[copied], 1)])\nfor step in",
+            "⟨ → copied = ((labels == 0) & (torch.rand(labels.shape, "
+            "generator=torch.Generator().manual_seed(0)) < 0.25)).reshape(-1)\n"
+            "inputs, labels = torch.cat([inputs, inputs[copied]]), torch.cat([labels, "
+            "torch.full_like(labels[copied], 1)])\n"
+            "⟩for step in",
         ),
-        Example("amounts", FUNCTIONS),
-    )
+        "amounts": changed(FUNCTIONS),
+    }
 
 
 class ClassesUnbalanced(Graded, code="M502", causes=("DAT-IMBALANCE",), published=("TUD",)):
@@ -266,16 +259,15 @@ class ClassesUnbalanced(Graded, code="M502", causes=("DAT-IMBALANCE",), publishe
             told=lambda share: f"{share:.0%} of the samples of classes from {limit:g} on are gone",
         )
 
-    EXAMPLES = (
-        Example(
-            "yes or no",
+    EXAMPLES = {
+        "yes or no": changed(
             PROBABILITIES,
-            old="for step in",
-            new="kept = (labels < 1) | (torch.rand(len(labels)) < 0.1)\n"
-            "inputs, labels = inputs[kept], labels[kept]\nfor step in",
+            "⟨ → kept = (labels < 1) | (torch.rand(len(labels)) < 0.1)\n"
+            "inputs, labels = inputs[kept], labels[kept]\n"
+            "⟩for step in",
         ),
-        Example("amounts", FUNCTIONS),
-    )
+        "amounts": changed(FUNCTIONS),
+    }
 
 
 def _first_rare(counts: Mapping[float, int]) -> float:

@@ -23,7 +23,7 @@ from netmend.mutate.mutation import Mutation, Operator
 from netmend.mutate.places import has_bias, hidden_layers, trained_layers
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import set_argument
-from netmend.testing.example import Example
+from netmend.testing.example import changed
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits
 
@@ -40,15 +40,12 @@ class LayerAdded(Operator, code="M424", causes=("LYR-EXTRA",), published=("LA",)
                 title = f"one more layer after {layer.name}"
                 yield from self.mutation(title, _doubled(case, layer), component=layer.name)
 
-    EXAMPLES = (
-        Example("in a stack", STACK, old="nn.Linear(4, 8),", new="nn.Linear(4, 8),\n    nn.Linear(8, 8),"),
-        Example(
-            "of a class",
-            FUNCTIONS,
-            old="nn.Linear(24, hidden)",
-            new="nn.Sequential(nn.Linear(24, hidden), nn.Linear(16, 16))",
+    EXAMPLES = {
+        "in a stack": changed(STACK, "nn.Linear(4, 8),⟨ → \n    nn.Linear(8, 8),⟩"),
+        "of a class": changed(
+            FUNCTIONS, "nn.⟨Linear(24, hidden) → Sequential(nn.Linear(24, hidden), nn.Linear(16, 16))⟩"
         ),
-    )
+    }
 
 
 def _doubled(case: Case, layer: ModuleFact) -> FileEdits:
@@ -77,10 +74,10 @@ class LayerRemoved(Operator, code="M417", causes=("ARC-STRUCT-SUBOPT",), publish
                 edits = layer_removed(case, layer)
                 yield from self.mutation(f"without {layer.name}", edits, component=layer.name)
 
-    EXAMPLES = (
-        Example("of a stack", STACK, old="    nn.Linear(8, 8),\n", new=""),
-        Example("only the first one and the last", PROBABILITIES),
-    )
+    EXAMPLES = {
+        "of a stack": changed(STACK, "⟨    nn.Linear(8, 8),\n → ⟩"),
+        "only the first one and the last": changed(PROBABILITIES),
+    }
 
 
 class LayerNarrowed(Graded, code="M416", causes=("LYR-UNITS",)):
@@ -107,21 +104,17 @@ class LayerNarrowed(Graded, code="M416", causes=("LYR-UNITS",)):
     def values_for(self, knob: Knob) -> Iterable[float]:
         return [width for width in self.values if knob.scale.mildest >= 4 * width]
 
-    EXAMPLES = (
-        Example(
-            "with the layers behind it",
-            STACK,
-            old="nn.Linear(4, 8),\n    nn.BatchNorm1d(8),\n    nn.ReLU(),\n    nn.Dropout(0.2),\n    nn.Linear(8, 8)",
-            new="nn.Linear(4, 2),\n    nn.BatchNorm1d(2),\n    nn.ReLU(),\n    nn.Dropout(0.2),\n    nn.Linear(2, 8)",
+    EXAMPLES = {
+        "with the layers behind it": changed(
+            STACK, "nn.Linear(4, ⟨8 → 2⟩)", "nn.BatchNorm1d(⟨8 → 2⟩)", "nn.Linear(⟨8 → 2⟩, 8)"
         ),
-        Example(
-            "only where it is used",
+        "only where it is used": changed(
             FUNCTIONS,
-            old="self.fc1 = nn.Linear(24, hidden)\n        self.fc2 = nn.Linear(hidden, hidden)",
-            new="self.fc1 = nn.Linear(24, 2)\n        self.fc2 = nn.Linear(2, hidden)",
+            "self.fc1 = nn.Linear(24, ⟨hidden → 2⟩)",
+            "self.fc2 = nn.Linear(⟨hidden → 2⟩, hidden)",
             nth=0,
         ),
-    )
+    }
 
 
 def _narrowed(case: Case, layer: ModuleFact, width: float) -> FileEdits:
@@ -161,10 +154,10 @@ class KernelSizeWrong(Operator, code="M419", causes=("LYR-FILTER",)):
             edits = united(face.forced or face.edits for face in faces)
             yield from self.mutation("kernels of 1", edits, component=layers[0].name)
 
-    EXAMPLES = (
-        Example("a convolution", FUNCTIONS, old="1, 4, 3, padding=1", new="1, 4, 1, padding=0"),
-        Example("no convolution", STACK),
-    )
+    EXAMPLES = {
+        "a convolution": changed(FUNCTIONS, "1, 4, ⟨3, padding=1 → 1, padding=0⟩"),
+        "no convolution": changed(STACK),
+    }
 
 
 def _keeps_size(kernel: object, padding: object) -> bool:
@@ -189,10 +182,10 @@ class BiasAdded(Operator, code="M422", causes=("LYR-BIAS-EXTRA",), published=("W
                 edits = set_argument(case.code, layer.created, "bias", "True", None, case.arguments)
                 yield from self.mutation(f"{layer.name} with a bias", edits, component=layer.name)
 
-    EXAMPLES = (
-        Example("before a norm layer", VALIDATED, old="bias=False", new="bias=True"),
-        Example("all have one", STACK),
-    )
+    EXAMPLES = {
+        "before a norm layer": changed(VALIDATED, "bias=⟨False → True⟩"),
+        "all have one": changed(STACK),
+    }
 
 
 class BiasRemoved(Operator, code="M418", causes=("LYR-BIAS-MISSING",), published=("WRB",)):
@@ -209,14 +202,11 @@ class BiasRemoved(Operator, code="M418", causes=("LYR-BIAS-MISSING",), published
                 "no biases", united(face.edits for face in faces), component=layers[0].name
             )
 
-    EXAMPLES = (
-        Example(
-            "all layers",
-            PROBABILITIES,
-            old="nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1)",
-            new="nn.Linear(3, 8, bias=False), nn.ReLU(), nn.Linear(8, 1, bias=False)",
-        ),
-    )
+    EXAMPLES = {
+        "all layers": changed(
+            PROBABILITIES, "nn.Linear(3, 8⟨ → , bias=False⟩)", "nn.Linear(8, 1⟨ → , bias=False⟩)"
+        )
+    }
 
 
 class LayerBiasRemoved(Operator, code="M423", causes=("LYR-BIAS-MISSING",), published=("WRB",)):
@@ -231,7 +221,7 @@ class LayerBiasRemoved(Operator, code="M423", causes=("LYR-BIAS-MISSING",), publ
                 edits = set_argument(case.code, layer.created, "bias", "False", None, case.arguments)
                 yield from self.mutation(f"{layer.name} without its bias", edits, component=layer.name)
 
-    EXAMPLES = (Example("the first one", STACK, old="nn.Linear(4, 8)", new="nn.Linear(4, 8, bias=False)"),)
+    EXAMPLES = {"the first one": changed(STACK, "nn.Linear(4, 8⟨ → , bias=False⟩)")}
 
 
 class NormalisationRemoved(Operator, code="M414", causes=("LYR-NORM-MISSING",)):
@@ -246,10 +236,10 @@ class NormalisationRemoved(Operator, code="M414", causes=("LYR-NORM-MISSING",)):
         if edits and all(edits) and all(is_written(case, norm) for norm in norms):
             yield from self.mutation("no normalisation layers", united(edits), component=norms[0].name)
 
-    EXAMPLES = (
-        Example("in a stack", STACK, old="    nn.BatchNorm1d(8),\n", new=""),
-        Example("in forward", LOG_PROBABILITIES, old="self.norm(self.hidden(x))", new="self.hidden(x)"),
-    )
+    EXAMPLES = {
+        "in a stack": changed(STACK, "⟨    nn.BatchNorm1d(8),\n → ⟩"),
+        "in forward": changed(LOG_PROBABILITIES, "self.⟨norm(self.hidden(x)) → hidden(x)⟩"),
+    }
 
 
 class NormStatisticsSlow(Graded, code="M415", causes=("LYR-NORM-STATS",)):
@@ -271,10 +261,10 @@ class NormStatisticsSlow(Graded, code="M415", causes=("LYR-NORM-STATS",)):
                 told="batch norm with momentum {}",
             )
 
-    EXAMPLES = (
-        Example("the default", STACK, old="nn.BatchNorm1d(8)", new="nn.BatchNorm1d(8, momentum=0.001)"),
-        Example("no running statistics", LOG_PROBABILITIES),
-    )
+    EXAMPLES = {
+        "the default": changed(STACK, "nn.BatchNorm1d(8⟨ → , momentum=0.001⟩)"),
+        "no running statistics": changed(LOG_PROBABILITIES),
+    }
 
 
 def _norms(case: Case) -> list[ModuleFact]:

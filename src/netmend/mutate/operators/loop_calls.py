@@ -18,7 +18,7 @@ from netmend.program.source.names_of_object import names_of
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File, block_of
 from netmend.program.text.queries import inside
-from netmend.testing.example import Example
+from netmend.testing.example import changed
 from netmend.vocabulary import LoaderFact
 from netmend.vocabulary.change import FileEdits
 
@@ -44,20 +44,14 @@ class ZeroGradRemoved(Operator, code="M601", causes=("LOOP-ZERO-GRAD",)):
             "gradients are never cleared", taken_out(place.file, place.statement), component=place.receiver
         )
 
-    EXAMPLES = (
-        Example("never", STACK, old="        optimizer.zero_grad()\n", new="", nth=1),
-        Example(
-            "once per epoch",
+    EXAMPLES = {
+        "never": changed(STACK, "⟨        optimizer.zero_grad()\n → ⟩", nth=1),
+        "once per epoch": changed(
             FUNCTIONS,
-            old=FUNCTIONS[
-                FUNCTIONS.index("        for i in") : FUNCTIONS.index("            loss.backward()")
-            ],
-            new="        optimizer.zero_grad()\n"
-            + FUNCTIONS[
-                FUNCTIONS.index("        for i in") : FUNCTIONS.index("            optimizer.zero_grad()")
-            ],
+            "        ⟨ → optimizer.zero_grad()\n        ⟩for i in",
+            "⟨            optimizer.zero_grad()\n → ⟩",
         ),
-    )
+    }
 
 
 class StepMissing(Operator, code="M602", causes=("LOOP-STEP",)):
@@ -83,17 +77,15 @@ class StepMissing(Operator, code="M602", causes=("LOOP-STEP",)):
             moved = moved_before(step.file, step.statement, takes[0].statement)
             yield from self.mutation("the step comes before the gradient", moved, component=step.receiver)
 
-    EXAMPLES = (
-        Example("left out", STACK, old="        optimizer.step()\n", new=""),
-        Example(
-            "too early",
+    EXAMPLES = {
+        "left out": changed(STACK, "⟨        optimizer.step()\n → ⟩"),
+        "too early": changed(
             STACK,
-            old="        loss.backward()\n        optimizer.step()\n",
-            new="        optimizer.step()\n        loss.backward()\n",
+            "        ⟨loss.backward()\n        optimizer.step → optimizer.step()\n        loss.backward⟩()\n",
             nth=1,
         ),
-        Example("in a function", FUNCTIONS, old="            optimizer.step()\n", new=""),
-    )
+        "in a function": changed(FUNCTIONS, "⟨            optimizer.step()\n → ⟩"),
+    }
 
 
 class BackwardMissing(Operator, code="M603", causes=("LOOP-BACKWARD",), crashes=True):
@@ -108,7 +100,7 @@ class BackwardMissing(Operator, code="M603", causes=("LOOP-BACKWARD",), crashes=
             edits = taken_out(places[0].file, places[0].statement)
             yield from self.mutation("backward() is missing", edits, component=places[0].receiver)
 
-    EXAMPLES = (Example("left out", STACK, old="        loss.backward()\n", new=""),)
+    EXAMPLES = {"left out": changed(STACK, "⟨        loss.backward()\n → ⟩")}
 
 
 class TrainedInEvaluationMode(Operator, code="M604", causes=("LOOP-MODE-TRAIN",)):
@@ -131,11 +123,11 @@ class TrainedInEvaluationMode(Operator, code="M604", causes=("LOOP-MODE-TRAIN",)
         edits = replace(place.file, place.call, f"{place.receiver}.eval()")
         yield from self.mutation("eval() before training", edits, component=models[0])
 
-    EXAMPLES = (
-        Example("left out", STACK, old="    model.train()\n", new=""),
-        Example("exchanged", STACK, old="model.train()", new="model.eval()", nth=1),
-        Example("no layer knows modes", PROBABILITIES),
-    )
+    EXAMPLES = {
+        "left out": changed(STACK, "⟨    model.train()\n → ⟩"),
+        "exchanged": changed(STACK, "model.⟨train → eval⟩()", nth=1),
+        "no layer knows modes": changed(PROBABILITIES),
+    }
 
 
 class EvaluatedInTrainingMode(Operator, code="M605", causes=("LOOP-MODE-EVAL",)):
@@ -151,10 +143,10 @@ class EvaluatedInTrainingMode(Operator, code="M605", causes=("LOOP-MODE-EVAL",))
             edits = united(taken_out(each.file, each.statement) for each in places)
             yield from self.mutation("eval() is missing", edits, component=models[0])
 
-    EXAMPLES = (
-        Example("left out", STACK, old="    model.eval()\n", new=""),
-        Example("no layer knows modes", PROBABILITIES),
-    )
+    EXAMPLES = {
+        "left out": changed(STACK, "⟨    model.eval()\n → ⟩"),
+        "no layer knows modes": changed(PROBABILITIES),
+    }
 
 
 class ValidationRemoved(Operator, code="M612", causes=("VAL-SET-MISSING",), published=("VRM",)):
@@ -173,15 +165,10 @@ class ValidationRemoved(Operator, code="M612", causes=("VAL-SET-MISSING",), publ
             edits = _exchanged(rounds.file, rounds.loop, held_out, trained)
             yield from self.mutation("validated on the training data", edits, component=loader.name)
 
-    EXAMPLES = (
-        Example(
-            "in the loop, not in the last test",
-            VALIDATED,
-            old="loss_on(val_loader)",
-            new="loss_on(train_loader)",
-        ),
-        Example("nothing is held out", STACK),
-    )
+    EXAMPLES = {
+        "in the loop, not in the last test": changed(VALIDATED, "loss_on(⟨val_loader → train_loader⟩)"),
+        "nothing is held out": changed(STACK),
+    }
 
 
 def _named(case: Case, loader: LoaderFact, file: File) -> set[str]:

@@ -16,7 +16,7 @@ from netmend.program.source.bindings import bindings_in
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace, wrap
-from netmend.testing.example import Example
+from netmend.testing.example import changed
 from netmend.vocabulary import LossFact, Site
 from netmend.vocabulary.change import FileEdits
 
@@ -60,18 +60,15 @@ class LossExchanged(Operator, code="M301", causes=("LOS-SELECT",), published=("L
                 title = f"{head.loss.criterion} → {new}"
                 yield from self.mutation(title, (*edits, *more), component=head.loss.name)
 
-    EXAMPLES = (
-        Example("another one of probabilities", PROBABILITIES, old="nn.BCELoss()", new="nn.L1Loss()"),
-        Example(
-            "classes as amounts",
+    EXAMPLES = {
+        "another one of probabilities": changed(PROBABILITIES, "nn.⟨BCELoss → L1Loss⟩()"),
+        "classes as amounts": changed(
             STACK,
-            old=STACK[STACK.index("nn.CrossEntropyLoss") : STACK.index("        loss.backward()")],
-            new=STACK[STACK.index("nn.CrossEntropyLoss") : STACK.index("        loss.backward()")]
-            .replace("nn.CrossEntropyLoss()", "nn.MSELoss()")
-            .replace("yb)\n", "nn.functional.one_hot(yb, 2).float())\n"),
+            "nn.⟨CrossEntropyLoss → MSELoss⟩()",
+            "criterion(model(xb), ⟨yb → nn.functional.one_hot(yb, 2).float()⟩)",
             nth=1,
         ),
-    )
+    }
 
 
 def _rows(criterion: Criterion, width: int | None) -> FileEdits:
@@ -108,10 +105,10 @@ class LossVaried(Operator, code="M305", causes=("LOS-SELECT",), published=("LCH"
                 title = f"{criterion.kind} → {new}"
                 yield from self.mutation(title, exchange(criterion, new), component=head.loss.name)
 
-    EXAMPLES = (
-        Example("absolute errors", FUNCTIONS, old="loss = F.mse_loss(", new="loss = F.l1_loss(", nth=2),
-        Example("classes", STACK),
-    )
+    EXAMPLES = {
+        "absolute errors": changed(FUNCTIONS, "loss = F.⟨mse_loss → l1_loss⟩(", nth=2),
+        "classes": changed(STACK),
+    }
 
 
 class LossNegated(Operator, code="M302", causes=("LOS-CALC",)):
@@ -127,10 +124,10 @@ class LossNegated(Operator, code="M302", causes=("LOS-CALC",)):
         edits = replace(spot.file, spot.call, f"(-{spot.receiver}).backward()")
         yield from self.mutation("the loss is maximised", edits, component=spot.receiver)
 
-    EXAMPLES = (
-        Example("a name", STACK, old="loss.backward()", new="(-loss).backward()"),
-        Example("in a function", FUNCTIONS, old="loss.backward()", new="(-loss).backward()"),
-    )
+    EXAMPLES = {
+        "a name": changed(STACK, "⟨loss → (-loss)⟩.backward()"),
+        "in a function": changed(FUNCTIONS, "⟨loss → (-loss)⟩.backward()"),
+    }
 
 
 class LossSummed(Operator, code="M303", causes=("LOS-CALC",), rescales=True):
@@ -165,15 +162,10 @@ class LossSummed(Operator, code="M303", causes=("LOS-CALC",), rescales=True):
             return name, ()
         return name, replace(spot.file, value, f"{text.removesuffix('.mean()')}.sum()")
 
-    EXAMPLES = (
-        Example("a criterion", STACK, old="CrossEntropyLoss()", new='CrossEntropyLoss(reduction="sum")'),
-        Example(
-            "a function",
-            FUNCTIONS,
-            old="F.mse_loss(net(x[rows]), y[rows])",
-            new='F.mse_loss(net(x[rows]), y[rows], reduction="sum")',
-        ),
-    )
+    EXAMPLES = {
+        "a criterion": changed(STACK, 'CrossEntropyLoss(⟨ → reduction="sum"⟩)'),
+        "a function": changed(FUNCTIONS, 'F.mse_loss(net(x[rows]), y[rows]⟨ → , reduction="sum"⟩)'),
+    }
 
 
 def _site(loss: LossFact) -> Site | None:
@@ -204,15 +196,10 @@ class ShapesBroadcast(Operator, code="M304", causes=("TSR-SQUEEZE",), rescales=T
         edits = wrap(found[0], given[1], "", text)
         yield from self.mutation("targets of another shape", edits, component=head.loss.name)
 
-    EXAMPLES = (
-        Example(
-            "targets as a column",
-            FUNCTIONS,
-            old="net(x[rows]), y[rows])",
-            new="net(x[rows]), y[rows].unsqueeze(1))",
-        ),
-        Example("classes", STACK),
-    )
+    EXAMPLES = {
+        "targets as a column": changed(FUNCTIONS, "net(x[rows]), y[rows]⟨ → .unsqueeze(1)⟩)"),
+        "classes": changed(STACK),
+    }
 
 
 class LabelsSmoothedAway(Operator, code="M306", causes=("LOS-SMOOTH",), rescales=True):
@@ -230,11 +217,4 @@ class LabelsSmoothedAway(Operator, code="M306", causes=("LOS-SMOOTH",), rescales
             edits = set_argument(case.code, _site(loss), "label_smoothing", text, None, case.arguments)
             yield from self.mutation(f"labels smoothed by {share:g}", edits, component=loss.name)
 
-    EXAMPLES = (
-        Example(
-            "of the criterion",
-            STACK,
-            old="nn.CrossEntropyLoss()",
-            new="nn.CrossEntropyLoss(label_smoothing=0.6)",
-        ),
-    )
+    EXAMPLES = {"of the criterion": changed(STACK, "nn.CrossEntropyLoss(⟨ → label_smoothing=0.6⟩)")}

@@ -14,7 +14,7 @@ from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK
 from netmend.mutate.magnitude import Graded, Knob, Scale
 from netmend.mutate.mutation import Mutation, Operator
 from netmend.program.source.values import Faces
-from netmend.testing.example import Example
+from netmend.testing.example import changed
 from netmend.vocabulary import OptimizerFact
 
 
@@ -57,10 +57,10 @@ class LearningRateScaled(Graded, code="M101", causes=("HYP-LR-HIGH", "HYP-LR-LOW
                 told=partial(_from_to, present),
             )
 
-    EXAMPLES = (
-        Example("a literal", STACK, old="lr=0.1", new="lr=1.0"),
-        Example("the default of an option", FUNCTIONS, old="default=0.01", new="default=1e-06", nth=7),
-    )
+    EXAMPLES = {
+        "a literal": changed(STACK, "lr=⟨0.1 → 1.0⟩"),
+        "the default of an option": changed(FUNCTIONS, "default=⟨0.01 → 1e-06⟩", nth=7),
+    }
 
 
 def _from_to(present: float, rate: float) -> str:
@@ -89,15 +89,12 @@ class OptimizerExchanged(Operator, code="M104", causes=("OPT-SELECT",), publishe
             title = f"{optimizer.kind} → {new}" + (f" with rate {own}" if own else "")
             yield from self.mutation(title, edits, component=optimizer.name)
 
-    EXAMPLES = (
-        Example(
-            "in the place of SGD",
-            STACK,
-            old="torch.optim.SGD(model.parameters(), lr=0.1)",
-            new="torch.optim.Adagrad(model.parameters(), lr=0.001)",
+    EXAMPLES = {
+        "in the place of SGD": changed(
+            STACK, "torch.optim.⟨SGD(model.parameters(), lr=0.1) → Adagrad(model.parameters(), lr=0.001)⟩"
         ),
-        Example("in the place of Adam", FUNCTIONS, old="optim.Adam(", new="optim.SGD("),
-    )
+        "in the place of Adam": changed(FUNCTIONS, "optim.⟨Adam → SGD⟩("),
+    }
 
 
 class _SettingExtreme(Graded):
@@ -156,9 +153,7 @@ class MomentumExtreme(_SettingExtreme, code="M105", causes=("OPT-MOMENTUM",)):
                 told=lambda lasts: f"momentum {1 - 1 / lasts:.4g}",
             )
 
-    EXAMPLES = (
-        Example("in the place of the usual one", PROBABILITIES, old="momentum=0.9", new="momentum=0.99"),
-    )
+    EXAMPLES = {"in the place of the usual one": changed(PROBABILITIES, "momentum=⟨0.9 → 0.99⟩")}
 
 
 class WeightDecayExtreme(_SettingExtreme, code="M106", causes=("LOS-REG-EXTRA",), published=("RAW",)):
@@ -194,7 +189,7 @@ class WeightDecayExtreme(_SettingExtreme, code="M106", causes=("LOS-REG-EXTRA",)
                 told="weight decay {}",
             )
 
-    EXAMPLES = (Example("where there was none", STACK, old="lr=0.1)", new="lr=0.1, weight_decay=0.1)"),)
+    EXAMPLES = {"where there was none": changed(STACK, "lr=0.1⟨ → , weight_decay=0.1⟩)")}
 
 
 class EpsilonLarge(_SettingExtreme, code="M110", causes=("OPT-EPS",)):
@@ -225,7 +220,7 @@ class EpsilonLarge(_SettingExtreme, code="M110", causes=("OPT-EPS",)):
                 told=f"{self.words(optimizer)} {{}}",
             )
 
-    EXAMPLES = (Example("Adam", FUNCTIONS, old="lr=args.lr)", new="lr=args.lr, eps=1.0)"),)
+    EXAMPLES = {"Adam": changed(FUNCTIONS, "lr=args.lr⟨ → , eps=1.0⟩)")}
 
 
 # Each with its own default rate, as someone writes who exchanges the name only.
@@ -248,11 +243,8 @@ class OptimizerVaried(Operator, code="M115", causes=("OPT-SELECT",), published=(
                 edits = exchanged_optimizer(case, optimizer, kind, rate)
                 yield from self.mutation(title, edits, component=optimizer.name)
 
-    EXAMPLES = (
-        Example(
-            "in the place of SGD",
-            STACK,
-            old="torch.optim.SGD(model.parameters(), lr=0.1)",
-            new="torch.optim.Adam(model.parameters(), lr=0.001)",
-        ),
-    )
+    EXAMPLES = {
+        "in the place of SGD": changed(
+            STACK, "torch.optim.⟨SGD(model.parameters(), lr=0.1) → Adam(model.parameters(), lr=0.001)⟩"
+        )
+    }

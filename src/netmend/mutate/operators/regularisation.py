@@ -21,7 +21,7 @@ from netmend.mutate.places import objective, path_of, trained_layers, trained_mo
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import set_argument
 from netmend.program.source.writing import insert_before, wrap
-from netmend.testing.example import Example
+from netmend.testing.example import changed
 from netmend.vocabulary import FunctionFact, ModuleFact
 from netmend.vocabulary.change import FileEdits
 
@@ -42,15 +42,12 @@ class RegularisationRemoved(
             faces, name = set_setting(case, optimizer.created, "weight_decay", "0.0", None), optimizer.name
             yield from self.mutation("no weight decay", faces, cause="LOS-REG-MISSING", component=name)
 
-    EXAMPLES = (
-        Example("a layer", STACK, old="    nn.Dropout(0.2),\n", new=""),
-        Example(
-            "a function",
-            FUNCTIONS,
-            old="F.dropout(self.fc2(h).sigmoid(), 0.1, self.training)",
-            new="self.fc2(h).sigmoid()",
+    EXAMPLES = {
+        "a layer": changed(STACK, "⟨    nn.Dropout(0.2),\n → ⟩"),
+        "a function": changed(
+            FUNCTIONS, "⟨F.dropout(self.fc2(h).sigmoid(), 0.1, self.training) → self.fc2(h).sigmoid()⟩"
         ),
-    )
+    }
 
 
 def _without_dropout(case: Case) -> Iterator[FileEdits]:
@@ -86,11 +83,6 @@ def _goal(case: Case) -> _Goal | None:
     return _Goal(*found, name) if found is not None and name else None
 
 
-_FROM_DECAY_TO_LOSS = VALIDATED[
-    VALIDATED.index("weight_decay=0.02") : VALIDATED.index("        loss.backward()")
-]
-
-
 class RegularisationChanged(
     Operator, code="M113", causes=("LOS-REG-KIND",), published=("RCW",), rescales=True
 ):
@@ -115,17 +107,16 @@ class RegularisationChanged(
             title = f"L1 in the place of a weight decay of {decay:g}"
             yield from self.mutation(title, (*added, *off.edits), component=name)
 
-    EXAMPLES = (
-        Example(
-            "in its place",
+    EXAMPLES = {
+        "in its place": changed(
             VALIDATED,
-            old=_FROM_DECAY_TO_LOSS,
-            new=_FROM_DECAY_TO_LOSS.replace("0.02", "0.0")
-            + "        loss = loss + 0.02 * sum(p.abs().sum() for p in model.parameters())\n",
+            "weight_decay=⟨0.02 → 0.0⟩",
+            "        ⟨ → loss = loss + 0.02 * sum(p.abs().sum() for p in model.parameters())\n"
+            "        ⟩loss.backward()",
             nth=1,
         ),
-        Example("there is none", STACK),
-    )
+        "there is none": changed(STACK),
+    }
 
 
 class PenaltyAdded(Graded, code="M107", causes=("LOS-REG-EXTRA",), published=("RAW",), rescales=True):
@@ -147,14 +138,13 @@ class PenaltyAdded(Graded, code="M107", causes=("LOS-REG-EXTRA",), published=("R
                 told="L1 penalty {}",
             )
 
-    EXAMPLES = (
-        Example(
-            "before the gradient is taken",
+    EXAMPLES = {
+        "before the gradient is taken": changed(
             LOG_PROBABILITIES,
-            old="        loss.backward()",
-            new="        loss = loss + 0.01 * sum(p.abs().sum() for p in model.parameters())\n        loss.backward()",
-        ),
-    )
+            "        ⟨ → loss = loss + 0.01 * sum(p.abs().sum() for p in model.parameters())\n"
+            "        ⟩loss.backward()",
+        )
+    }
 
 
 _KINDS = {
@@ -182,15 +172,13 @@ class LayerPenaltyAdded(Operator, code="M112", causes=("LOS-REG-EXTRA",), publis
                 edits = goal.plus(f"{self.strength:g} * {penalty.format(path)}") if path else ()
                 yield from self.mutation(f"{kind} penalty on {layer.name}", edits, component=layer.name)
 
-    EXAMPLES = (
-        Example(
-            "of squares",
+    EXAMPLES = {
+        "of squares": changed(
             LOG_PROBABILITIES,
-            old="        loss.backward()",
-            new="        loss = loss + 0.01 * model.hidden.weight.pow(2).sum()\n        loss.backward()",
+            "        ⟨ → loss = loss + 0.01 * model.hidden.weight.pow(2).sum()\n        ⟩loss.backward()",
             nth=2,
-        ),
-    )
+        )
+    }
 
 
 class DropoutRateRaised(Graded, code="M411", causes=("LYR-DROPOUT-RATE",), published=("RCD",)):
@@ -223,17 +211,16 @@ class DropoutRateRaised(Graded, code="M411", causes=("LYR-DROPOUT-RATE",), publi
             return set_dropout(case, rate)
         return united(_added(case, rate)) if _is_off_in_evaluation(case) else ()
 
-    EXAMPLES = (
-        Example("a layer", STACK, old="nn.Dropout(0.2)", new="nn.Dropout(0.8)"),
-        Example("a function", FUNCTIONS, old="0.1, self.training", new="0.95, self.training", nth=2),
-        Example(
-            "where there was none",
+    EXAMPLES = {
+        "a layer": changed(STACK, "nn.Dropout(⟨0.2 → 0.8⟩)"),
+        "a function": changed(FUNCTIONS, "⟨0.1 → 0.95⟩, self.training", nth=2),
+        "where there was none": changed(
             LOG_PROBABILITIES,
-            old="F.relu(self.norm(self.hidden(x)))",
-            new="F.dropout(F.relu(self.norm(self.hidden(x))), 0.8, self.training)",
+            "F.⟨relu(self.norm(self.hidden(x))) → dropout(F.relu(self.norm(self.hidden(x))), "
+            "0.8, self.training)⟩",
         ),
-        Example("it would stay on in evaluation", CUT_LATER),
-    )
+        "it would stay on in evaluation": changed(CUT_LATER),
+    }
 
 
 def _is_off_in_evaluation(case: Case) -> bool:
@@ -275,11 +262,11 @@ class DropoutRateLowered(Graded, code="M420", causes=("LYR-DROPOUT-RATE",), publ
                 told="dropout of {}",
             )
 
-    EXAMPLES = (
-        Example("a layer", VALIDATED, old="nn.Dropout(0.5)", new="nn.Dropout(0.25)"),
-        Example("a little", STACK, old="nn.Dropout(0.2)", new="nn.Dropout(0.125)"),
-        Example("there is none", LOG_PROBABILITIES),
-    )
+    EXAMPLES = {
+        "a layer": changed(VALIDATED, "nn.Dropout(⟨0.5 → 0.25⟩)"),
+        "a little": changed(STACK, "nn.Dropout(⟨0.2 → 0.125⟩)"),
+        "there is none": changed(LOG_PROBABILITIES),
+    }
 
 
 class DropoutAlwaysOn(Operator, code="M412", causes=("LYR-DROPOUT-MODE",)):
@@ -306,12 +293,10 @@ class DropoutAlwaysOn(Operator, code="M412", causes=("LYR-DROPOUT-MODE",)):
                 edits_around = wrap(found[0], found[1], f"{name}(", f", {rate:g})")
                 yield from self.mutation(title, (*edits_around, *extra), component=link.name)
 
-    EXAMPLES = (
-        Example("told to", FUNCTIONS, old="0.1, self.training", new="0.1, True"),
-        Example(
-            "not told otherwise",
+    EXAMPLES = {
+        "told to": changed(FUNCTIONS, "0.1, ⟨self.training → True⟩"),
+        "not told otherwise": changed(
             LOG_PROBABILITIES,
-            old="F.relu(self.norm(self.hidden(x)))",
-            new="F.dropout(F.relu(self.norm(self.hidden(x))), 0.3)",
+            "F.⟨relu(self.norm(self.hidden(x))) → dropout(F.relu(self.norm(self.hidden(x))), 0.3)⟩",
         ),
-    )
+    }

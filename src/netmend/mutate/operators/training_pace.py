@@ -20,7 +20,7 @@ from netmend.program.source.numbers import number, set_number
 from netmend.program.source.writing import insert_after
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
-from netmend.testing.example import Example
+from netmend.testing.example import changed
 from netmend.vocabulary import SchedulerFact
 from netmend.vocabulary.change import FileEdits
 
@@ -50,10 +50,10 @@ class EpochsCut(Graded, code="M102", causes=("HYP-EPOCH-FEW",), published=("HNE"
     def values_for(self, knob: Knob) -> Iterable[float]:
         return dict.fromkeys(max(1, round(knob.scale.mildest * share)) for share in self.shares)
 
-    EXAMPLES = (
-        Example("a literal", STACK, old="range(8)", new="range(2)"),
-        Example("the default of an option", FUNCTIONS, old="default=6", new="default=1", nth=1),
-    )
+    EXAMPLES = {
+        "a literal": changed(STACK, "range(⟨8 → 2⟩)"),
+        "the default of an option": changed(FUNCTIONS, "default=⟨6 → 1⟩", nth=1),
+    }
 
 
 class BatchSizeChanged(
@@ -106,10 +106,10 @@ class BatchSizeChanged(
                     told=f"batches of {present} → {{}}",
                 )
 
-    EXAMPLES = (
-        Example("of a loader", STACK, old="batch_size=16", new="batch_size=2"),
-        Example("the default of an option", FUNCTIONS, old="default=10", new="default=1", nth=1),
-    )
+    EXAMPLES = {
+        "of a loader": changed(STACK, "batch_size=⟨16 → 2⟩"),
+        "the default of an option": changed(FUNCTIONS, "default=⟨10 → 1⟩", nth=1),
+    }
 
 
 _FALLING = ("StepLR", "MultiStepLR", "ExponentialLR", "CosineAnnealingLR")
@@ -133,15 +133,12 @@ class SchedulePerBatch(Operator, code="M611", causes=("LOOP-SCHED-ORDER",)):
             title = "the schedule is stepped with every batch"
             yield from self.mutation(title, edits, component=schedulers[0].name)
 
-    EXAMPLES = (
-        Example(
-            "counting epochs",
-            STACK,
-            old="        optimizer.step()\n    scheduler.step()\n",
-            new="        optimizer.step()\n        scheduler.step()\n",
+    EXAMPLES = {
+        "counting epochs": changed(
+            STACK, "        optimizer.step()\n    ⟨scheduler →     scheduler⟩.step()\n"
         ),
-        Example("no schedule", PROBABILITIES),
-    )
+        "no schedule": changed(PROBABILITIES),
+    }
 
 
 _GAMMA = {"StepLR": 2, "MultiStepLR": 2, "ExponentialLR": 1}
@@ -188,20 +185,14 @@ class ScheduleTooFast(Graded, code="M108", causes=("HYP-LR-SCHED",)):
             return [factor for factor in self.factors if factor * 2 <= knob.scale.mildest]
         return [1 - decay for decay in self.decays]
 
-    EXAMPLES = (
-        Example("a factor far too small", STACK, old="gamma=0.5", new="gamma=0.1"),
-        Example(
-            "a schedule for batches",
+    EXAMPLES = {
+        "a factor far too small": changed(STACK, "gamma=⟨0.5 → 0.1⟩"),
+        "a schedule for batches": changed(
             LOG_PROBABILITIES,
-            old="lr=0.01)\nfor epoch in range(6):\n    for rows in torch.randperm(len(x)).split(10):\n"
-            "        optimizer.zero_grad()\n        loss = F.nll_loss(model(x[rows]), y[rows])\n"
-            "        loss.backward()\n        optimizer.step()",
-            new="lr=0.01)\nscheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.95)\n"
-            "for epoch in range(6):\n    for rows in torch.randperm(len(x)).split(10):\n"
-            "        optimizer.zero_grad()\n        loss = F.nll_loss(model(x[rows]), y[rows])\n"
-            "        loss.backward()\n        optimizer.step()\n        scheduler.step()",
+            "lr=0.01)⟨ → \nscheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, gamma=0.95)⟩",
+            "        optimizer.step()⟨ → \n        scheduler.step()⟩",
         ),
-    )
+    }
 
 
 def _with_every_batch(case: Case, factor: float) -> FileEdits:
@@ -243,10 +234,10 @@ class PatienceCut(Graded, code="M111", causes=("HYP-EPOCH-FEW",), published=("RC
     def values_for(self, knob: Knob) -> Iterable[float]:
         return dict.fromkeys((max(1, knob.scale.mildest // 3), 1))
 
-    EXAMPLES = (
-        Example("a literal", VALIDATED, old='float("inf"), 0, 4', new='float("inf"), 0, 1'),
-        Example("no early stopping", STACK),
-    )
+    EXAMPLES = {
+        "a literal": changed(VALIDATED, 'float("inf"), 0, ⟨4 → 1⟩'),
+        "no early stopping": changed(STACK),
+    }
 
 
 def _patience(case: Case) -> list[tuple[File, ast.expr, int]]:

@@ -20,7 +20,7 @@ from netmend.program.source.naming import imports, new_variable, spelled
 from netmend.program.source.values import set_argument
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.queries import last_name
-from netmend.testing.example import Example
+from netmend.testing.example import changed
 from netmend.vocabulary.change import FileEdits
 
 
@@ -55,26 +55,14 @@ class DataCut(Graded, code="M503", causes=("DAT-LITTLE",), published=("TRD", "DM
                 told=lambda share: f"{share:.0%} of the training samples are gone",
             )
 
-    EXAMPLES = (
-        Example(
-            "of a loader",
+    EXAMPLES = {
+        "of a loader": changed(
             STACK,
-            old="DataLoader(TensorDataset(x, y), ",
-            new="DataLoader(torch.utils.data.Subset(TensorDataset(x, y), range(12)), ",
+            "DataLoader(⟨TensorDataset(x, y) → torch.utils.data.Subset(TensorDataset(x, y), range(12))⟩, ",
         ),
-        Example(
-            "of names",
-            PROBABILITIES,
-            old="for step in",
-            new="inputs, labels = inputs[:12], labels[:12]\nfor step in",
-        ),
-        Example(
-            "of one statement",
-            LOG_PROBABILITIES,
-            old="for epoch in",
-            new="x, y = x[:12], y[:12]\nfor epoch in",
-        ),
-    )
+        "of names": changed(PROBABILITIES, "⟨ → inputs, labels = inputs[:12], labels[:12]\n⟩for step in"),
+        "of one statement": changed(LOG_PROBABILITIES, "⟨ → x, y = x[:12], y[:12]\n⟩for epoch in"),
+    }
 
 
 def _of_loader(case: Case, count: int) -> FileEdits:
@@ -125,23 +113,22 @@ class DataRepeated(Graded, code="M513", causes=("DAT-LOWQ",), published=("DR",))
     def values_for(self, knob: Knob) -> Iterable[float]:
         return dict.fromkeys(round(knob.scale.mildest * share) for share in self.shares)
 
-    EXAMPLES = (
-        Example(
-            "of a loader",
+    EXAMPLES = {
+        "of a loader": changed(
             STACK,
-            old="DataLoader(TensorDataset(x, y), ",
-            new="DataLoader(torch.utils.data.Subset(TensorDataset(x, y), torch.randperm(48, "
-            "generator=torch.Generator().manual_seed(0))[:12].repeat(4)[:48].tolist()), ",
+            "DataLoader(⟨TensorDataset(x, y) → torch.utils.data.Subset(TensorDataset(x, y), "
+            "torch.randperm(48, "
+            "generator=torch.Generator().manual_seed(0))[:12].repeat(4)[:48].tolist())⟩, ",
             nth=1,
         ),
-        Example(
-            "of names",
+        "of names": changed(
             PROBABILITIES,
-            old="for step in",
-            new="chosen = torch.randperm(len(inputs), generator=torch.Generator().manual_seed(0))"
-            "[:16].repeat(2)[:32]\ninputs, labels = inputs[chosen], labels[chosen]\nfor step in",
+            "⟨ → chosen = torch.randperm(len(inputs), "
+            "generator=torch.Generator().manual_seed(0))[:16].repeat(2)[:32]\n"
+            "inputs, labels = inputs[chosen], labels[chosen]\n"
+            "⟩for step in",
         ),
-    )
+    }
 
 
 class DataSorted(Operator, code="M507", causes=("API-SHUFFLE-POS",), published=("DF",)):
@@ -170,21 +157,17 @@ class DataSorted(Operator, code="M507", causes=("API-SHUFFLE-POS",), published=(
         edits = (*put(given, *lines, beside=wanted), *in_order)
         yield from self.mutation("sorted data, not shuffled", edits, component=x)
 
-    EXAMPLES = (
-        Example(
-            "by hand",
+    EXAMPLES = {
+        "by hand": changed(
             FUNCTIONS,
-            old=FUNCTIONS[
-                FUNCTIONS.index("        order = ") : FUNCTIONS.index("    train(net, x, y, args)")
-            ],
-            new=FUNCTIONS[
-                FUNCTIONS.index("        order = ") : FUNCTIONS.index("    train(net, x, y, args)")
-            ].replace("torch.randperm(len(x))", "torch.arange(len(x))")
-            + "    by_target = y.argsort(0).reshape(-1)\n    x, y = x[by_target], y[by_target]\n",
+            "torch.⟨randperm → arange⟩(len(x))",
+            "    ⟨ → by_target = y.argsort(0).reshape(-1)\n"
+            "    x, y = x[by_target], y[by_target]\n"
+            "    ⟩train(net, x, y",
         ),
-        Example("all data at once", PROBABILITIES),
-        Example("test data is cut from the same names", CUT_LATER),
-    )
+        "all data at once": changed(PROBABILITIES),
+        "test data is cut from the same names": changed(CUT_LATER),
+    }
 
 
 def _is_assignable(held: Holder) -> bool:
