@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from netmend.changes.case import Case
-from netmend.changes.loop.carried_state import carried, detached, form_of
-from netmend.changes.loop.loop_code import Spot, loops_around, reached_from, spots
+from netmend.changes.loop.carried_state import carried, detached
+from netmend.changes.loop.loop_code import Spot, spots
 from netmend.program.source.writing import delete_argument, insert_after, insert_before
 from netmend.program.text.file import File, in_block
 from netmend.program.text.queries import Function, holds, inside, last_name
@@ -43,22 +43,13 @@ class DetachState(Repair, code="R108", cures=("LOOP-DETACH",)):
         yield from self.change(case, "detach the state that is carried on", edits, knob="carried state")
 
     def _in_loop(self, case: Case, backward: Spot) -> FileEdits:
-        # The backward pass may stand in a helper: the loop is where that is called.
-        for file, call in reached_from(case.code, backward.file, backward.call):
-            statement = file.statement(call)
-            for loop in (
-                loops_around(file, call) if isinstance(call, ast.Call) and statement is not None else ()
-            ):
-                names = carried(loop, call)
-                if names and statement is not None and not isinstance(statement, ast.Return):
-                    return insert_after(file, statement, self._text(case, file, call, names))
-        return ()
-
-    def _text(self, case: Case, file: File, call: ast.AST, names: list[str]) -> str:
+        found = carried(case, backward)
+        if found is None:
+            return ()
+        file, statement, states = found
         # `out, (h, c) = lstm(x, (h, c))`: the parts have names of their own.
-        pair = _is_pair(case) and len(names) == 1
-        lines = [detached(name, form_of(case.code, file, name, call, pair)) for name in names]
-        return "\n".join(lines)
+        pair = _is_pair(case) and len(states) == 1
+        return insert_after(file, statement, "\n".join(state.detached(pair) for state in states))
 
     def _in_model(self, case: Case, backward: Spot) -> FileEdits:
         """`self.hidden` that `forward` reads and sets again."""
