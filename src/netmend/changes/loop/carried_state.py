@@ -37,7 +37,9 @@ def carried(case: Case, backward: Spot) -> tuple[File, ast.stmt, list[State]] | 
     """What reaches the loss from the round before, and the statement of the loop's body that the backward pass is made in."""
     program = program_of(case.sources)
     for event in program.happens(backward.file.file, backward.call)[:1]:
-        place: ast.AST = backward.call  # the backward pass may stand in a helper: the loop is where that is called
+        place: ast.AST = (
+            backward.call
+        )  # the backward pass may stand in a helper: the loop is where that is called
         for part in event.around():
             if isinstance(part, Body) and part.call is not None and part.call.node is not None:
                 place = part.call.node
