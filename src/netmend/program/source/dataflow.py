@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from netmend.library.operations import VIEWS
@@ -60,9 +60,7 @@ def uses(code: Code, file: File, value: ast.expr, passing: frozenset[str] = PASS
             continue
         files = (found for module in program.machine.modules if (found := code.file(module)) is not None)
         nodes = {id(node): (where, node) for where in files for node in where.nodes}
-        # Of `out, state = model(x)` the first; what the function itself does with it is no use of the result.
-        tuples = [whole for source in seen[id(value)] if isinstance(whole := made(source), Collection)]
-        firsts = [whole.items[0] for whole in tuples if whole.kind == "tuple" and whole.items]
+        firsts = [first for source in seen[id(value)] for first in _first(source)]
         makers = [
             where.function(node)
             for first in firsts
@@ -71,16 +69,18 @@ def uses(code: Code, file: File, value: ast.expr, passing: frozenset[str] = PASS
         reach = _Reach([*seen[id(value)], *firsts], passing)
         for number, values in seen.items():
             where, node = nodes.get(number, (file, None))
-            if (
-                not isinstance(node, ast.expr)
-                or not _is_read(where, node)
-                or not any(map(reach.holds, values))
-            ):
-                continue
-            use = _use(where, node)
-            if use is not None and (node is value or not makers or where.function(node) not in makers):
-                yield use
+            if isinstance(node, ast.expr) and _is_read(where, node) and any(map(reach.holds, values)):
+                use = _use(where, node)
+                is_inside = bool(makers) and where.function(node) in makers and node is not value
+                if use is not None and not is_inside:  # what a function does with its result is no use of it
+                    yield use
         return
+
+
+def _first(source: Value) -> list[Value]:
+    """`out` of `out, state = model(x)`."""
+    whole = made(source)
+    return whole.items[:1] if isinstance(whole, Collection) and whole.kind == "tuple" else []
 
 
 def _is_read(file: File, node: ast.expr) -> bool:
@@ -92,14 +92,16 @@ def _is_read(file: File, node: ast.expr) -> bool:
 class _Reach:
     """What some values are handed on as."""
 
-    def __init__(self, sources: Iterable[Value], passing: frozenset[str]) -> None:
+    def __init__(self, sources: Sequence[Value], passing: frozenset[str]) -> None:
         self._known = {id(source): True for source in sources}
+        self._paths = [set(map(id, source.options)) for source in sources if isinstance(source, Either)]
         self._passing = passing
 
     def holds(self, value: Value) -> bool:
         if id(value) not in self._known:
             self._known[id(value)] = False  # while it is looked into
-            self._known[id(value)] = any(map(self.holds, self._inputs(value)))
+            same = isinstance(value, Either) and set(map(id, value.options)) in self._paths
+            self._known[id(value)] = same or any(map(self.holds, self._inputs(value)))
         return self._known[id(value)]
 
     def _inputs(self, value: Value) -> tuple[Value, ...]:
