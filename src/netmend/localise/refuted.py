@@ -188,12 +188,7 @@ def _losses(case: Case, finding: Finding) -> Iterable[LossFact]:
 
 
 def _predictions(case: Case, finding: Finding) -> Iterable[OperandFact]:
-    return (
-        operand
-        for loss in _losses(case, finding)
-        for operand in loss.operands
-        if operand.role == "prediction"
-    )
+    return (loss.prediction for loss in _losses(case, finding) if loss.prediction is not None)
 
 
 def _at(case: Case, site: Site, finding: Finding) -> bool:

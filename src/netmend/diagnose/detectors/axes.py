@@ -9,7 +9,7 @@ from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.curves import trace_of
 from netmend.diagnose.examples.losses import given, layer, run_of, wanted
 from netmend.diagnose.examples.probes import mixed, recurrent, swapped
-from netmend.diagnose.measures.heads import Head, heads, place_of, seen_at
+from netmend.diagnose.measures.heads import Head, heads, place_of, seen_at, written
 from netmend.library.losses import BINARY
 from netmend.unit import calibrated, exact
 from netmend.vocabulary import (
@@ -299,7 +299,7 @@ class AxesSwapped(Detector, code="D609"):
             classes = bool(probe.values.get("classes"))
             if not classes and (sizes[0] == sizes[1] or sorted(sizes[0]) != sorted(sizes[1])):
                 continue
-            message = f"A {probe.values['operation']}() turns {_shape(before)} into {_shape(after)}: the axes are swapped, but the values are not moved."
+            message = f"A {probe.values['operation']}() turns {written(before)} into {written(after)}: the axes are swapped, but the values are not moved."
             yield self.symptom(
                 message,
                 (str(probe.values.get("module", "")) or probe.component, probe.site),
@@ -321,7 +321,3 @@ class AxesSwapped(Detector, code="D609"):
         "pixels and classes, before the loss": lambda: swapped((8, 5, 32, 32), (8192, 5), classes=True),
         "samples and time": lambda: swapped((32, 10, 6), (10, 32, 6)),
     }
-
-
-def _shape(sizes: tuple[int, ...]) -> str:
-    return "[" + ", ".join(map(str, sizes)) + "]"

@@ -17,7 +17,7 @@ from netmend.diagnose.measures.batches import (
     training_loader,
     training_samples,
 )
-from netmend.diagnose.measures.heads import minimised
+from netmend.diagnose.measures.heads import targets
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.progress import progress
 from netmend.unit import calibrated, convention, exact
@@ -199,13 +199,9 @@ def _places(layer: ModuleFact) -> int:
 
 def _answers(trace: Trace) -> int:
     """Predictions in a batch: one sequence, or one image with an answer at every place, holds many."""
-    shapes = [
-        o.shape if o.dtype.startswith("int") else o.shape[:-1]  # class ids, or rows of numbers
-        for loss in minimised(trace)
-        for o in loss.operands
-        if o.role == "target"
-    ]
-    return max((math.prod(shape) for shape in shapes), default=0)
+    # Class ids, or rows of numbers.
+    shapes = (o.shape if o.dtype.startswith("int") else o.shape[:-1] for o in targets(trace))
+    return max(map(math.prod, shapes), default=0)
 
 
 def _updated(steps: int, size: int, samples: int) -> Trace:
@@ -265,8 +261,7 @@ class FewUpdates(Detector, code="D314", needs_fixed_data=True, needs_end=True):
 
 def _on_a_part(trace: Trace, size: int) -> bool:
     """Whether the loss is taken on a part of what the model answers (the labelled nodes of a graph): that is no batch to be cut."""
-    shapes = [o.shape for loss in minimised(trace) for o in loss.operands if o.role == "target"]
-    return any(shape and shape[0] < size for shape in shapes)
+    return any(target.shape and target.shape[0] < size for target in targets(trace))
 
 
 def _graph() -> Trace:

@@ -12,7 +12,8 @@ from netmend.diagnose.measures.chain import (
     SIGMOIDS,
     Link,
     activations,
-    chain,
+    before,
+    behind,
     in_sequence,
     linear_pairs,
     mostly,
@@ -114,8 +115,7 @@ class HiddenSoftmax(Detector, code="D119"):
 
 def _layer_before(trace: Trace, link: Link) -> Link | None:
     """The layer whose output the softmax takes: the last one before it, of the same shape (a norm may lie between)."""
-    before = [other for other in chain(trace) if other.model == link.model and other.position < link.position]
-    for other in reversed(before):
+    for other in reversed(before(trace, link)):
         if other.kind in ("linear", "recurrent"):
             return other if other.shape == link.shape else None
         if other.kind not in ("transparent", "norm"):
@@ -125,12 +125,11 @@ def _layer_before(trace: Trace, link: Link) -> Link | None:
 
 def _next_layer(trace: Trace, link: Link) -> Link | None:
     """The linear layer that takes the softmax's output as it is."""
-    for other in chain(trace):
-        if other.model == link.model and other.position > link.position:
-            if other.kind == "linear" and other.module is not None and other.module.input_shapes:
-                return other if other.module.input_shapes[0] == link.shape else None
-            if other.kind not in ("transparent", "norm"):
-                return None
+    for other in behind(trace, link):
+        if other.kind == "linear" and other.module is not None and other.module.input_shapes:
+            return other if other.module.input_shapes[0] == link.shape else None
+        if other.kind not in ("transparent", "norm"):
+            return None
     return None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.curves import flat
 from netmend.diagnose.examples.networks import net_run
-from netmend.diagnose.measures.chain import RECTIFIERS, Link, chain, last_weighted
+from netmend.diagnose.measures.chain import RECTIFIERS, Link, behind, chain, last_weighted
 from netmend.diagnose.measures.depth import layer_weights
 from netmend.diagnose.measures.motion import before_norm
 from netmend.diagnose.measures.motion import gain as gain_of
@@ -115,8 +115,7 @@ def _constant(weight: ParameterFact) -> bool:
 
 def _behind(trace: Trace, link: Link) -> Link | None:
     """The next operation of the model that was measured: what comes straight after the layer."""
-    later = (other for other in chain(trace) if other.model == link.model and other.position > link.position)
-    return next((other for other in later if len(trace.table("activation", other.name))), None)
+    return next((other for other in behind(trace, link) if len(trace.table("activation", other.name))), None)
 
 
 def _silent(trace: Trace, link: Link) -> bool:

@@ -13,7 +13,16 @@ import numpy as np
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.curves import falling, flat, run_with, trace_of
 from netmend.diagnose.examples.networks import net_run
-from netmend.diagnose.measures.chain import SIGMOIDS, Link, activations, chain, last_weighted
+from netmend.diagnose.measures.chain import (
+    SIGMOIDS,
+    Link,
+    activations,
+    before,
+    behind,
+    chain,
+    hidden_activations,
+    links_of,
+)
 from netmend.diagnose.measures.objective import objective
 from netmend.library.activations import ACROSS_UNITS
 from netmend.library.layers import CONVOLUTIONS
@@ -137,14 +146,15 @@ def _fan_in(link: Link) -> int:
 
 def _gates(trace: Trace, link: Link) -> bool:
     """Whether the next operation turns the map into weights for others (attention over places): then it is meant to be one."""
-    later = [other for other in chain(trace) if other.model == link.model and other.position > link.position]
-    following = next((other for other in later if other.kind not in ("transparent", "norm")), None)
+    following = next(
+        (other for other in behind(trace, link) if other.kind not in ("transparent", "norm")), None
+    )
     return following is not None and following.function in (*SIGMOIDS, *ACROSS_UNITS)
 
 
 def _rebuilds(trace: Trace, model: str) -> bool:
     """Whether the model's output is as wide as its input: it may rebuild it."""
-    links = [link for link in chain(trace) if link.model == model and link.kind == "linear"]
+    links = links_of(trace, model, "linear")
     fact = trace.get(ModelFact, model)
     shapes = fact is not None and fact.input_shapes[:1] == fact.output_shapes[:1] != ()
     return shapes or _width(links[0], "in") == _width(links[-1], "out")
@@ -253,7 +263,9 @@ class SamplesSqueezedTogether(Detector, code="D128"):
             found = self._lost(trace, link)
             if found is None or found < self.loss_limit:
                 continue
-            others = [other for other in _hidden(trace, link.model) if other.function not in SIGMOIDS]
+            others = [
+                other for other in hidden_activations(trace, link.model) if other.function not in SIGMOIDS
+            ]
             message = (
                 f"Differences between samples shrink {found:.2g}-fold in {link.name} ({link.function}): relative to their size, "
                 "samples look nearly alike after it."
@@ -268,12 +280,11 @@ class SamplesSqueezedTogether(Detector, code="D128"):
 
     def _lost(self, trace: Trace, link: Link) -> float | None:
         """The shrinkage, if what comes next gets no more: a gate is multiplied with a signal that keeps its differences."""
-        links = [other for other in chain(trace) if other.model == link.model]
-        before = [other for other in links if other.position < link.position and other.shape == link.shape]
-        behind = [other for other in links if other.position > link.position and other.kind == "linear"]
-        if not before or not behind:
+        alike = [other for other in before(trace, link) if other.shape == link.shape]
+        layers = [other for other in behind(trace, link) if other.kind == "linear"]
+        if not alike or not layers:
             return None
-        entering, passed, next_layer = (self._spread(trace, each) for each in (before[-1], link, behind[0]))
+        entering, passed, next_layer = (self._spread(trace, each) for each in (alike[-1], link, layers[0]))
         if entering is None or passed is None or next_layer is None or passed <= 0 or next_layer <= 0:
             return None
         return min(entering / passed, entering / next_layer)
@@ -299,12 +310,3 @@ class SamplesSqueezedTogether(Detector, code="D128"):
         ),
     }
     FAULTY = {"a sigmoid among rectifiers": lambda: net_run(_NET, activations=_SQUEEZED)}
-
-
-def _hidden(trace: Trace, model: str) -> list[Link]:
-    end = last_weighted(trace, model)
-    return [
-        link
-        for link in chain(trace)
-        if link.model == model and link.kind == "activation" and link.position < end
-    ]

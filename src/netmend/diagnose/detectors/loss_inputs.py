@@ -164,7 +164,7 @@ class MarginOnProbabilities(Detector, code="D414"):
             )
             yield self.symptom(
                 message,
-                (head.loss.name, head.loss.created or head.loss.called or head.loss.backward),
+                (head.loss.name, head.loss.line or head.loss.backward),
                 detail={"what": "margin", "loss": head.loss.name, "function": head.activation},
             )
 

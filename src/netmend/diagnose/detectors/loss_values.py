@@ -151,7 +151,7 @@ class LossSummed(Detector, code="D410", needs_fixed_data=True):
                 message = f"`{head.loss.criterion}` is summed over {elements} values of a batch instead of averaged, and {how}."
                 yield self.symptom(
                     message,
-                    (head.loss.name, head.loss.created or head.loss.called),
+                    (head.loss.name, head.loss.line),
                     observed=float(elements),
                     limit=float(self.least_elements),
                     detail={"elements": elements, "loss": head.loss.name},

@@ -55,7 +55,7 @@ class RegressionOnClassIds(Detector, code="D405", needs_fixed_data=True):
             what, message, observed = found
             yield self.symptom(
                 message,
-                (head.loss.name, head.loss.created or head.loss.called),
+                (head.loss.name, head.loss.line),
                 observed=observed,
                 limit=self.evenness_limit if what == "ids" else None,
                 detail={
@@ -210,7 +210,7 @@ class AbsoluteErrorOnClasses(Detector, code="D413", needs_fixed_data=True):
                     message = f"`{loss.criterion}` compares predictions with one-hot targets of {operand.shape[1]} classes."
                     yield self.symptom(
                         message,
-                        (loss.name, loss.created or loss.called),
+                        (loss.name, loss.line),
                         observed=float(operand.shape[1]),
                         limit=float(self.least_classes),
                         detail={"what": "one-hot"},
@@ -286,7 +286,7 @@ class ClassWeightsWrong(Detector, code="D416", needs_fixed_data=True):
                 )
                 yield self.symptom(
                     message,
-                    (loss.name, loss.created or loss.called),
+                    (loss.name, loss.line),
                     observed=float(weights[high] / weights[low]),
                     limit=1.0,
                     detail={
@@ -354,9 +354,7 @@ class LabelsSmoothedAway(Detector, code="D418"):
             share = loss.settings.get("label_smoothing")
             if isinstance(share, int | float) and share > self.most:
                 message = f"`{loss.criterion}` smooths labels by {share:g}: the true class keeps {1 - share:.0%} of each target, all classes share the rest."
-                yield self.symptom(
-                    message, loss.name, float(share), self.most, site=loss.created or loss.called
-                )
+                yield self.symptom(message, loss.name, float(share), self.most, site=loss.line)
 
     HEALTHY = {
         "the usual share": lambda: _smoothed(0.1),

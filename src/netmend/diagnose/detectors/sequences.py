@@ -81,7 +81,7 @@ class PaddingCounted(Detector, code="D315"):
             return
         found, token, loss = share
         message = f"{found:.0%} of the targets of {loss.criterion} are the padding token {token}, and none of them is excluded."
-        yield self.symptom(message, loss.name, found, self.share_limit, site=loss.created or loss.called)
+        yield self.symptom(message, loss.name, found, self.share_limit, site=loss.line)
 
     def _share(self, trace: Trace) -> tuple[float, int, LossFact] | None:
         for loss in trace.losses:
@@ -154,16 +154,16 @@ def _different_sequences(trace: Trace) -> int:
 
 def _per_token(trace: Trace, loss: LossFact) -> bool:
     """Whether there is a target for every token rather than for every sequence."""
-    shapes = [operand.shape for operand in loss.operands if operand.role == "target"]
     sizes = [batch.size for batch in trace.batches if batch.phase == "training"]
-    return (
-        bool(shapes and sizes) and math.prod(shapes[0]) >= 2 * max(sizes) and not _selected(trace, shapes[0])
-    )
+    if loss.target is None or not sizes:
+        return False
+    shape = loss.target.shape
+    return math.prod(shape) >= 2 * max(sizes) and not _selected(trace, shape)
 
 
 def _marked(loss: LossFact) -> bool:
     """Whether targets below zero, which are no classes, mark the places that the loss leaves out."""
-    return any(operand.role == "target" and (operand.minimum or 0) < 0 for operand in loss.operands)
+    return loss.target is not None and (loss.target.minimum or 0) < 0
 
 
 def _selected(trace: Trace, targets: tuple[int, ...]) -> bool:

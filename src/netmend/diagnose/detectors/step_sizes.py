@@ -10,7 +10,7 @@ from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.curves import falling, flat
 from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.batches import batch_size
-from netmend.diagnose.measures.motion import WHOLE_SEARCHES, Motion, comparable, motions
+from netmend.diagnose.measures.motion import Motion, comparable, motions, searches
 from netmend.diagnose.measures.objective import objective
 from netmend.diagnose.measures.rates import PLAIN, highest_rate, momentum, plain, usual_range
 from netmend.diagnose.measures.words import plural
@@ -50,10 +50,7 @@ class UpdateRatioHigh(Detector, code="D101"):
             yield self.symptom(message, motion.optimizer, seen, limit, first_step=1)
 
     def _judged(self, trace: Trace, motion: Motion) -> bool:
-        optimizer = trace.get(OptimizerFact, motion.optimizer)
-        return motion.looks >= self.least_looks and (
-            optimizer is None or optimizer.kind not in WHOLE_SEARCHES
-        )
+        return motion.looks >= self.least_looks and not searches(trace, motion)
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         judged = [motion for motion in motions(trace) if self._judged(trace, motion)]

@@ -9,10 +9,10 @@ import numpy as np
 
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.networks import net_run
-from netmend.diagnose.measures.motion import FIRST_STEPS, WHOLE_SEARCHES, Motion, comparable, motions
+from netmend.diagnose.measures.motion import FIRST_STEPS, Motion, comparable, motions, searches
 from netmend.diagnose.measures.words import plural
 from netmend.unit import calibrated, convention, exact
-from netmend.vocabulary import OptimizerFact, Symptom, Table, Trace
+from netmend.vocabulary import Symptom, Table, Trace
 
 
 class WeightsDiverge(Detector, code="D107", needs_fixed_data=True):
@@ -48,9 +48,7 @@ class WeightsDiverge(Detector, code="D107", needs_fixed_data=True):
 
     def _judged(self, trace: Trace) -> Iterator[Motion]:
         for motion in motions(trace):
-            optimizer = trace.get(OptimizerFact, motion.optimizer)
-            searches = optimizer is not None and optimizer.kind in WHOLE_SEARCHES
-            if not searches and motion.tensors >= self.least_tensors:
+            if not searches(trace, motion) and motion.tensors >= self.least_tensors:
                 yield motion
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:

@@ -125,7 +125,7 @@ def data_labels(trace: Trace) -> dict[str, int]:
     Ones for real samples and zeros for made ones are the same for a whole batch. Where several losses are minimised in turn, a batch's
     labels are those of any of them; then the classes that one of them tells apart count.
     """
-    trained = [loss for loss in minimised(trace) if any(o.role == "target" for o in loss.operands)]
+    trained = [loss for loss in minimised(trace) if loss.target is not None]
     if len(trained) > 1:
         known = [target for loss in trained if (target := trace.get(TargetFact, loss.name)) is not None]
         told = [target.class_counts for target in known if target.class_counts]
@@ -153,9 +153,8 @@ def mixture(trace: Trace) -> float | None:
 
 
 def _one_label_each(trace: Trace) -> bool:
-    trained = [loss for loss in trace.losses if loss.backward is not None]
-    shapes = [operand.shape for loss in trained for operand in loss.operands if operand.role == "target"]
-    return all(math.prod(shape[1:]) == 1 for shape in shapes)
+    trained = (loss.target for loss in trace.losses if loss.backward is not None)
+    return all(math.prod(target.shape[1:]) == 1 for target in trained if target is not None)
 
 
 def label_order(trace: Trace) -> tuple[float, int] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -56,6 +57,27 @@ def activations(trace: Trace, functions: tuple[str, ...], hidden: bool = True) -
         wanted = link.kind == "activation" and link.function in functions
         if wanted and (not hidden or link.position < last_weighted(trace, link.model)):
             yield link
+
+
+def links_of(trace: Trace, model: str, kind: str = "") -> list[Link]:
+    """The operations of one model, of one kind."""
+    return [link for link in chain(trace) if link.model == model and kind in ("", link.kind)]
+
+
+def before(trace: Trace, link: Link) -> list[Link]:
+    """What ran before it in its model, in order."""
+    return [other for other in links_of(trace, link.model) if other.position < link.position]
+
+
+def behind(trace: Trace, link: Link) -> list[Link]:
+    """What ran after it in its model, in order."""
+    return [other for other in links_of(trace, link.model) if other.position > link.position]
+
+
+def hidden_activations(trace: Trace, model: str) -> list[Link]:
+    """Activations that a layer with weights follows."""
+    end = last_weighted(trace, model)
+    return [link for link in links_of(trace, model, "activation") if link.position < end]
 
 
 def mostly(trace: Trace, functions: tuple[str, ...]) -> Link | None:
@@ -153,10 +175,7 @@ def _built_in(trace: Trace, module: ModuleFact) -> bool:
 
 def positions(shape: tuple[int, ...]) -> int:
     """How many samples (and places) a unit was looked at in one batch, whichever of the later axes holds the units."""
-    total = 1
-    for size in shape:
-        total *= size
-    return total // max(max(shape[1:], default=1), 1) if shape else 0
+    return math.prod(shape) // max(max(shape[1:], default=1), 1) if shape else 0
 
 
 def _fits(first: ModuleFact, second: ModuleFact) -> bool:
@@ -164,14 +183,9 @@ def _fits(first: ModuleFact, second: ModuleFact) -> bool:
     if first.calls != 1 or second.calls != 1 or not first.output_shapes or not second.input_shapes:
         return False
     made, taken = first.output_shapes[0], second.input_shapes[0]
-    return made == taken or (len(taken) == 2 and made[:1] == taken[:1] and _size(made) == _size(taken))
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    total = 1
-    for number in shape:
-        total *= number
-    return total
+    return made == taken or (
+        len(taken) == 2 and made[:1] == taken[:1] and math.prod(made) == math.prod(taken)
+    )
 
 
 def _of_module(module: ModuleFact) -> Link:

@@ -182,9 +182,13 @@ def minimised(trace: Trace) -> Iterator[LossFact]:
             yield loss
 
 
+def targets(trace: Trace) -> list[OperandFact]:
+    """What the minimised losses are given as targets."""
+    return [loss.target for loss in minimised(trace) if loss.target is not None]
+
+
 def _head(loss: LossFact) -> Head | None:
-    given = next((operand for operand in loss.operands if operand.role == "prediction"), None)
-    target = next((operand for operand in loss.operands if operand.role == "target"), None)
+    given, target = loss.prediction, loss.target
     if given is None:
         return None
     if not given.requires_grad and target is not None and target.requires_grad:

@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from netmend.diagnose.measures.loop import stepping
-from netmend.vocabulary import ModuleFact, ParameterFact, Table, Trace
+from netmend.vocabulary import ModuleFact, OptimizerFact, ParameterFact, Table, Trace
 from netmend.vocabulary.table import FloatArray
 
 FIRST_STEPS = 16  # steps in which a far too large rate shows: weights grow at once
@@ -108,6 +108,12 @@ def before_norm(trace: Trace) -> frozenset[str]:
 
 def is_norm(module: ModuleFact) -> bool:
     return module.qualified.startswith("torch.nn.modules") and "Norm" in module.kind
+
+
+def searches(trace: Trace, motion: Motion) -> bool:
+    """Whether a step of this optimiser is a whole line search, so that its length says nothing about the rate."""
+    optimizer = trace.get(OptimizerFact, motion.optimizer)
+    return optimizer is not None and optimizer.kind in WHOLE_SEARCHES
 
 
 def _sparse(trace: Trace, parameter: ParameterFact) -> bool:

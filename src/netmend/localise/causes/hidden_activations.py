@@ -8,7 +8,7 @@ from itertools import islice
 from netmend.diagnose.detectors.hidden_activations import on_purpose
 from netmend.diagnose.examples.curves import falling, flat
 from netmend.diagnose.examples.networks import net_run
-from netmend.diagnose.measures.chain import SIGMOIDS, Link, chain, in_sequence, linear_pairs, mostly
+from netmend.diagnose.measures.chain import SIGMOIDS, Link, in_sequence, linear_pairs, links_of, mostly
 from netmend.diagnose.measures.heads import minimised
 from netmend.library.losses import LIKELIHOODS
 from netmend.localise.case import Case
@@ -48,7 +48,7 @@ class HiddenActivationMissing(Cause, code="ACT-HID-MISSING"):
         evidence = [reason, *harm(case), *relief(case)]
         if len(found) > 1:
             evidence.append(Evidence(f"The same holds in {len(found) - 1} more places.", WEAK))
-        layers = [link for link in chain(case.trace) if link.model == first.model and link.kind == "linear"]
+        layers = links_of(case.trace, first.model, "linear")
         if 1 < len(layers) == len(found) + 1:
             evidence.append(Evidence("The model has no activation between its layers at all.", FAIR))
         where = "" if first.site is None else f" (created in {first.site.short})"
@@ -69,11 +69,7 @@ class HiddenActivationMissing(Cause, code="ACT-HID-MISSING"):
     def _as_a_whole(self, case: Case) -> list[tuple[Link, Link, Evidence]]:
         """The model was found to be linear by experiment, though its layers cannot be told to follow one another."""
         for symptom in case.of("D604") if harm(case) else ():
-            layers = [
-                link
-                for link in chain(case.trace)
-                if link.model == symptom.component and link.kind == "linear"
-            ]
+            layers = links_of(case.trace, symptom.component, "linear")
             if len(layers) > 1 and not on_purpose(layers[0], layers[1]):
                 text = f"By experiment, {symptom.message}"
                 return [(layers[0], layers[1], Evidence(text, STRONG, symptom.code, symptom.first_step))]
@@ -85,11 +81,7 @@ class HiddenActivationMissing(Cause, code="ACT-HID-MISSING"):
         for symptom in case.of("D604") if classifies else ():
             line = symptom.detail.get("weighted_line")
             several = int(symptom.detail["weight_layers"]) >= self.certain_layers
-            links = [
-                link
-                for link in chain(case.trace)
-                if link.model == symptom.component and link.kind == "linear"
-            ]
+            links = links_of(case.trace, symptom.component, "linear")
             if line is None or len(links) > 1 or not (several or harm(case)):
                 continue
             site = Site(str(symptom.detail["weighted_file"]), int(line))

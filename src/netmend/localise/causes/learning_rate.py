@@ -11,7 +11,7 @@ from netmend.diagnose.measures.acting import acts
 from netmend.diagnose.measures.chain import chain
 from netmend.diagnose.measures.ending import cut_short
 from netmend.diagnose.measures.loop import calls
-from netmend.diagnose.measures.motion import WHOLE_SEARCHES, Motion, motions
+from netmend.diagnose.measures.motion import Motion, motions, searches
 from netmend.diagnose.measures.objective import objective, start
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, Cause, fault, for_symptom
@@ -84,7 +84,7 @@ class LearningRateHigh(Cause, code="HYP-LR-HIGH"):
             moving = tuple(Motion.unseen(optimizer.name) for optimizer in case.trace.optimizers[:1])
         for motion in moving:
             optimizer = case.trace.get(OptimizerFact, motion.optimizer)
-            if optimizer is not None and optimizer.kind in WHOLE_SEARCHES:
+            if searches(case.trace, motion):
                 continue
             too_large = [*self._steps(case, motion), *(for_symptom(s, STRONG) for s in overflow)]
             harm = self._harm(case, sure=sum(item.weight for item in too_large) >= STRONG)

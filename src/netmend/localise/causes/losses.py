@@ -126,7 +126,7 @@ class LossDoesNotFit(Cause, code="LOS-SELECT"):
             evidence, reason, remedy, refutation = told
             head = head_of(case, symptom)
             layer = last_layer(case, head)
-            site = (head.loss.created or head.loss.called) if head is not None else symptom.site
+            site = head.loss.line if head is not None else symptom.site
             if site is None and head is not None:  # an own formula
                 site = objective_line(case, head.loss.backward)
             yield self.fault(

@@ -142,7 +142,7 @@ def log_probabilities_missing(case: Case, symptom: Symptom) -> Accusation | None
     if head is None:
         return None
     loss, layer = head.loss, last_layer(case, head)
-    site = loss.created or loss.called
+    site = loss.line
     remedy = (
         f"Use cross entropy instead of {text_at(case, site)}, or apply `log_softmax` over the classes before it."
         if loss.criterion == "nll_loss"

@@ -188,7 +188,7 @@ class ClassesUnbalanced(Cause, code="DAT-IMBALANCE"):
                 self.code,
                 evidence,
                 component="training data",
-                site=(loss.created or loss.called) if loss is not None else loader_site(case),
+                site=loss.line if loss is not None else loader_site(case),
                 summary=symptom.message + (f" {collapse.message}" if collapse is not None else ""),
                 reason="Always predicting the frequent class is right most of the time, so there is little pressure to learn the others.",
                 remedy="Weight the classes in the loss (`weight=` or `pos_weight=`), or balance them with a WeightedRandomSampler, and watch the recall of each class.",
