@@ -226,20 +226,13 @@ class FewUpdates(Detector, code="D314", needs_fixed_data=True, needs_end=True):
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         samples, size, passes = training_samples(trace), batch_size(trace), epochs(trace)
         course, steps = objective(trace), trace.run.steps
-        if (
-            samples is None
-            or size is None
-            or passes is None
-            or course is None
-            or course.last_relative is None
-        ):
+        if samples is None or size is None or passes is None or course is None:
             return
-        if (
-            any(o.kind == "LBFGS" for o in trace.optimizers)
-            or steps > self.few
-            or size < self.share_limit * samples
-            or passes < self.least_epochs
-        ):
+        if course.last_relative is None:
+            return
+        if any(o.kind == "LBFGS" for o in trace.optimizers) or steps > self.few:
+            return
+        if size < self.share_limit * samples or passes < self.least_epochs:
             return
         if course.last_relative < self.least_relative:
             return

@@ -101,11 +101,9 @@ class SameStart(Detector, code="D718"):
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         world = training_world(trace)
-        if (
-            world is None
-            or world.same_starts < self.least_resets
-            or world.same_starts < self.share_limit * world.resets
-        ):
+        if world is None or world.same_starts < self.least_resets:
+            return
+        if world.same_starts < self.share_limit * world.resets:
             return
         message = f"{world.same_starts} of {world.resets} episodes were reset with the previous episode's seed and started in the same state."
         yield self.symptom(
@@ -135,11 +133,9 @@ class FewRollouts(Detector, code="D725", needs_end=True):
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         for agent in agents(trace):
             gathers = agent.settings.get("n_steps")
-            if (
-                agent.buffer_filled is not None
-                or not isinstance(gathers, int)
-                or agent.timesteps < agent.planned
-            ):
+            if agent.buffer_filled is not None or not isinstance(gathers, int):
+                continue
+            if agent.timesteps < agent.planned:
                 continue
             if 0 < agent.trainings <= self.most:
                 message = (

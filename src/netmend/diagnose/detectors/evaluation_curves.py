@@ -189,12 +189,9 @@ class LossMetricDecoupled(Detector, code="D510", needs_fixed_data=True):
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         course = objective(trace)
-        if (
-            course is None
-            or course.relative is None
-            or course.metric_last is None
-            or course.looks < self.least_looks
-        ):
+        if course is None or course.relative is None or course.metric_last is None:
+            return
+        if course.looks < self.least_looks:
             return
         task = next((task for task in trace.tasks if task.name == course.loss), None)
         target = trace.get(TargetFact, course.loss)

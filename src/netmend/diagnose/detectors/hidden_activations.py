@@ -90,12 +90,9 @@ class HiddenSoftmax(Detector, code="D119"):
         for link in activations(trace, ACROSS_UNITS):
             following = _next_layer(trace, link)
             before = _layer_before(trace, link)
-            if (
-                following is None
-                or before is None
-                or len(link.shape) < 2
-                or link.shape[-1] < self.least_units
-            ):
+            if following is None or before is None or len(link.shape) < 2:
+                continue
+            if link.shape[-1] < self.least_units:
                 continue
             sure = link.module is not None and following.module is not None
             sure = sure and in_sequence(trace, link.module, following.module)  # type: ignore[arg-type]

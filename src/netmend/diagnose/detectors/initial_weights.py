@@ -262,12 +262,9 @@ class BiasInitOff(Detector, code="D113", needs_fixed_data=True):
                 if abs(value) > 0.5 * (bias.initial.rms or 0.0)
                 else f"between {bias.initial.minimum:.3g} and {bias.initial.maximum:.3g}"
             )
-            if (
-                ratio < self.size_limit
-                or bias.initial.rms is None
-                or bias.initial.rms < self.least_size
-                or (head and not off)
-            ):
+            if ratio < self.size_limit or bias.initial.rms is None or bias.initial.rms < self.least_size:
+                continue
+            if head and not off:
                 continue
             message = f"The biases of {link.name} start {shown}, {ratio:.1f} times as large as the differences between samples that its weights produce."
             detail = {"value": value, "head": head, "parameter": bias.name}

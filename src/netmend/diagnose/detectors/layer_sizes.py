@@ -66,14 +66,11 @@ class Bottleneck(Detector, code="D120"):
         links = [link for link in chain(trace) if link.kind == "linear"]
         around = {probe.component for probe in trace.probes("way around")}
         for link, following in itertools.pairwise(links):
-            if (
-                link.model != following.model
-                or not self._narrow(trace, link, following)
-                or not _feeds(link, following)
-                or link.name in around
-                or _handed_out(trace, link)
-                or _rebuilds(trace, link.model)
-            ):
+            if link.model != following.model or not self._narrow(trace, link, following):
+                continue
+            if not _feeds(link, following) or link.name in around or _handed_out(trace, link):
+                continue
+            if _rebuilds(trace, link.model):
                 continue
             width = _width(link, "out")
             message = (

@@ -57,12 +57,9 @@ class NotLearning(Detector, code="D501", needs_fixed_data=True):
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         course = objective(trace)
-        if (
-            course is None
-            or course.relative is None
-            or course.looks < self.least_looks
-            or trace.run.steps < self.least_steps
-        ):
+        if course is None or course.relative is None or course.looks < self.least_looks:
+            return {}
+        if trace.run.steps < self.least_steps:
             return {}
         evaluated = [
             float(value)
@@ -144,12 +141,9 @@ class Diverging(Detector, code="D502", needs_fixed_data=True):
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         course = objective(trace)
-        if (
-            course is None
-            or course.looks < self.least_looks
-            or len(course.losses) <= self.blocks
-            or course.best <= 0
-        ):
+        if course is None or course.looks < self.least_looks or len(course.losses) <= self.blocks:
+            return {}
+        if course.best <= 0:
             return {}
         late = course.losses[-self.blocks :]
         rise = float(late.min() / course.best)

@@ -271,11 +271,9 @@ class ClassWeightsWrong(Detector, code="D416", needs_fixed_data=True):
             return
         for loss in minimised(trace):
             weights, seen = _weights(loss, counts)
-            if (
-                weights is None
-                or seen.max() < self.unequal * seen.min()
-                or weights.max() < self.uneven * weights.min()
-            ):
+            if weights is None or seen.max() < self.unequal * seen.min():
+                continue
+            if weights.max() < self.uneven * weights.min():
                 continue
             how = self._wrong(weights, seen)
             if how:

@@ -108,12 +108,9 @@ class OutputRangeTooNarrow(Detector, code="D404", needs_fixed_data=True):
     def _shares(self, head: Head) -> tuple[str, str, float | None] | None:
         """Outputs that share one unit of probability, for samples with several labels or values that add up to more."""
         target, width = head.target, head.width or 0
-        if (
-            head.last != "softmax"
-            or target is None
-            or target.shape != head.given.shape
-            or target.mean is None
-        ):
+        if head.last != "softmax" or target is None or target.shape != head.given.shape:
+            return None
+        if target.mean is None:
             return None
         labels = target.mean * width
         marked = len(target.shape) == 2 and head.class_axis not in target.normalised_axes

@@ -186,12 +186,9 @@ class ObservationBadlyScaled(Detector, code="D714"):
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         world = training_world(trace)
-        if (
-            world is None
-            or not world.feature_rms
-            or not world.observation_shape
-            or world.observation_type == "uint8"
-        ):
+        if world is None or not world.feature_rms or not world.observation_shape:
+            return {}
+        if world.observation_type == "uint8":
             return {}
         if any(agent.observations_normalised for agent in agents(trace)):
             return {}

@@ -231,11 +231,9 @@ class LooksAhead(Detector, code="D802"):
         for probe in trace.probes(WHAT):
             values = probe.values
             ahead = float(values.get("ahead") or 0.0)
-            if (
-                values["offset"] != 1
-                or 0 < values["distinct"] < self.distinct_limit
-                or ahead <= self.change_limit
-            ):
+            if values["offset"] != 1 or 0 < values["distinct"] < self.distinct_limit:
+                continue
+            if ahead <= self.change_limit:
                 continue
             message = f"Each target is the next input, and changing one input changed what {probe.component} outputs at earlier positions."
             yield self.symptom(

@@ -322,10 +322,8 @@ def _unscaled(trace: Trace) -> bool:
 def _summed(trace: Trace, optimizer: OptimizerFact) -> float:
     """How much a loss that is summed over the batch lengthens the gradient, which plain SGD follows: by the size of the batch."""
     trained = [loss for loss in trace.losses if loss.backward is not None]
-    if (
-        optimizer.kind not in PLAIN
-        or not trained
-        or any(loss.settings.get("reduction") != "sum" for loss in trained)
-    ):
+    if optimizer.kind not in PLAIN or not trained:
+        return 1.0
+    if any(loss.settings.get("reduction") != "sum" for loss in trained):
         return 1.0
     return float(batch_size(trace) or 1)

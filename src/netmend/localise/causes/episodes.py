@@ -75,13 +75,9 @@ class EndOfEpisodeIgnored(Cause, code="RL-ENV-DONES"):
     def accuse(self, case: Case) -> Iterator[Fault]:
         world = training_world(case.trace)
         step = step_call(case.sources, world)
-        if (
-            world is None
-            or step is None
-            or agents(case.trace)
-            or world.terminated < self.least_ends
-            or not case.trace.run.steps
-        ):
+        if world is None or step is None or agents(case.trace) or world.terminated < self.least_ends:
+            return
+        if not case.trace.run.steps:
             return
         found = bootstraps(case.sources, case.trace, step)
         if not found or any(target.masked for target in found):

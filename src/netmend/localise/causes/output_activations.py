@@ -133,10 +133,7 @@ def log_probabilities_missing(case: Case, symptom: Symptom) -> Accusation | None
     classes do not compete with each other.
     Use CrossEntropyLoss on the scores, or apply log_softmax before the loss.
     """
-    if symptom.detail["given"] != "scores" or symptom.detail["criterion"] not in (
-        "nll_loss",
-        "kl_div",
-    ):
+    if symptom.detail["given"] != "scores" or symptom.detail["criterion"] not in ("nll_loss", "kl_div"):
         return None
     head = head_of(case, symptom)
     if head is None:
