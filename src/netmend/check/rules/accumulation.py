@@ -12,8 +12,7 @@ from netmend.program.engine.values import Const, Value, constant
 from netmend.program.meaning.loops import call_events, every_nth, is_over_loader, turns
 from netmend.program.meaning.losses import loss_use
 from netmend.program.meaning.operations import origins
-from netmend.program.meaning.training import Round, is_step
-from netmend.program.meaning.training_steps import is_written, loss_of, one_optimiser
+from netmend.program.meaning.training import Round, is_step, is_written, loss_of, one_optimiser
 from netmend.vocabulary.finding import Finding
 
 DIVIDED_HEAD = f"""{TORCH_F}

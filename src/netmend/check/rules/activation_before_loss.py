@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from netmend.check.examples import NET_CLASS, TORCH, TORCH_F
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
-from netmend.program.meaning.heads import PLAIN, ends_in, heads, width, without
 from netmend.program.meaning.loss_targets import class_ids, one_hot
+from netmend.program.meaning.losses import PLAIN, ends_in, heads, width, without
 from netmend.vocabulary.finding import SAFE, UNSAFE, Finding, Fix
 
 SOFTMAX_HEAD = f"""{TORCH_F}

@@ -8,12 +8,19 @@ from collections.abc import Iterator
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Operation, Value, resolved
-from netmend.program.meaning.linear_stacks import bends, is_grown_stack, is_one_map, is_plain, is_trained
-from netmend.program.meaning.literal_layers import LITERAL_LAYERS
 from netmend.program.meaning.operations import ACTIVATIONS, HIDDEN_ACTIVATIONS, Op, operation
-from netmend.program.meaning.paths import UNCHANGED, Paths, paths, previous
-from netmend.program.meaning.sizes import setting
-from netmend.program.meaning.test_code import is_test_code
+from netmend.program.meaning.paths import (
+    UNCHANGED,
+    Paths,
+    bends,
+    is_grown_stack,
+    is_one_map,
+    is_plain,
+    is_trained,
+    paths,
+    previous,
+)
+from netmend.program.meaning.sizes import LITERAL_LAYERS, setting
 from netmend.vocabulary.finding import Finding
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
@@ -79,7 +86,7 @@ class NoActivationBetweenLinearMaps(StaticRule, code="S306", cause="ACT-HID-MISS
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        if is_test_code(program):
+        if program.is_test_code:
             return
         known = paths(program)
         for op in known.ops:
@@ -149,7 +156,7 @@ class TwoActivationsInARow(StaticRule, code="S307", cause="ACT-EXTRA"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        if is_test_code(program):
+        if program.is_test_code:
             return
         known = paths(program)
         for second in known.ops:
@@ -240,7 +247,7 @@ class SoftmaxBetweenLayers(StaticRule, code="S322", cause="ACT-HID-WRONG"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        if is_test_code(program):
+        if program.is_test_code:
             return
         known = paths(program)
         for op in known.ops:

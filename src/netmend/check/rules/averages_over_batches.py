@@ -18,7 +18,7 @@ from netmend.program.engine.values import (
     resolved,
 )
 from netmend.program.meaning.averages import BATCHES, SAMPLES, averages, counts_hits, is_single, plain_loss
-from netmend.program.meaning.loaders_of_models import dataset_of, evaluated, loader_made, trained
+from netmend.program.meaning.loaders import dataset_of, evaluated, loader_made, trained
 from netmend.program.meaning.operations import walk
 from netmend.vocabulary.finding import Finding
 

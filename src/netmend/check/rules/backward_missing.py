@@ -12,12 +12,20 @@ from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Param, Value, resolved
 from netmend.program.meaning.loops import is_seen_loop
 from netmend.program.meaning.losses import loss_use
-from netmend.program.meaning.moves import alone, is_beside
+from netmend.program.meaning.models import is_computed_by
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.roles import optimised
-from netmend.program.meaning.training import grad_is_off, is_step, look_at, stepped
-from netmend.program.meaning.training_steps import clears, is_scaled_step, is_written, steps_plainly
-from netmend.program.meaning.uses_of_models import is_computed_by
+from netmend.program.meaning.statements import alone, is_beside
+from netmend.program.meaning.training import (
+    clears,
+    grad_is_off,
+    is_scaled_step,
+    is_step,
+    is_written,
+    look_at,
+    stepped,
+    steps_plainly,
+)
 from netmend.program.text.edits import insert_before
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 

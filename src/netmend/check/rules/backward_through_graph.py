@@ -21,13 +21,12 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
-from netmend.program.meaning.loop_state import Carried, carried, has_graph_of, learns
+from netmend.program.meaning.kept_graphs import Carried, carried, has_graph_of, learns
 from netmend.program.meaning.loops import call_events, runs_once, turns
 from netmend.program.meaning.losses import loss_use
 from netmend.program.meaning.operations import LAYOUT, operation, origins
 from netmend.program.meaning.roles import MODEL, role, same
-from netmend.program.meaning.training import Round, backward_calls, grad_is_off, is_left_to_caller
-from netmend.program.meaning.training_steps import loss_of
+from netmend.program.meaning.training import Round, backward_calls, grad_is_off, is_left_to_caller, loss_of
 from netmend.vocabulary.finding import Finding
 
 BACKWARD_HEAD = f"""{TORCH}\

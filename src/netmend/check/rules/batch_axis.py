@@ -20,8 +20,7 @@ from netmend.program.engine.values import (
     resolved,
 )
 from netmend.program.meaning.arrays import same_numbers
-from netmend.program.meaning.indexing import is_last_of
-from netmend.program.meaning.layouts import sizes_given
+from netmend.program.meaning.layouts import is_last_of, sizes_given
 from netmend.program.meaning.models import is_module
 from netmend.program.meaning.modules import RECURRENT
 from netmend.program.meaning.operations import LAYOUT, Op, operation

@@ -8,13 +8,12 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import AUGMENT, RETURN, Event, Guard, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Element, Item, Operation, Value, constant, resolved
-from netmend.program.meaning.loaders_of_models import loader_made
+from netmend.program.meaning.loaders import loader_made
 from netmend.program.meaning.loops import is_over_loader, leaves
 from netmend.program.meaning.losses import LossUse, losses
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.roles import same
-from netmend.program.meaning.training import is_backward, rounds
-from netmend.program.meaning.training_steps import loss_of
+from netmend.program.meaning.training import is_backward, loss_of, rounds
 from netmend.vocabulary.finding import Finding
 
 TRAIN = """\

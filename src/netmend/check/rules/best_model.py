@@ -11,8 +11,16 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE, Event, common_loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, options, resolved
-from netmend.program.meaning.best_so_far import best_comparisons, kept_name, scopes_of, start_of, words_of
-from netmend.program.meaning.loss_sums import adds_losses, is_negated, values_compared
+from netmend.program.meaning.best_so_far import (
+    adds_losses,
+    best_comparisons,
+    is_negated,
+    kept_name,
+    scopes_of,
+    start_of,
+    values_compared,
+    words_of,
+)
 from netmend.program.meaning.optimisers import steps
 from netmend.program.meaning.roles import MODEL, role
 from netmend.program.text.edits import insert_before, wrap

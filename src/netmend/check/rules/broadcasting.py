@@ -9,10 +9,8 @@ from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Operation, Value
-from netmend.program.meaning.gradient_cuts import is_computed
-from netmend.program.meaning.gradient_flow import lost
-from netmend.program.meaning.heads import loss_uses
-from netmend.program.meaning.losses import ELEMENTWISE
+from netmend.program.meaning.gradient_flow import is_computed, lost
+from netmend.program.meaning.losses import ELEMENTWISE, loss_uses
 from netmend.program.meaning.models import is_module
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.roles import MODEL, role

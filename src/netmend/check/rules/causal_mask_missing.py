@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Operation, Value, constant, resolved
-from netmend.program.meaning.heads import with_argument
+from netmend.program.meaning.losses import with_argument
 from netmend.program.meaning.modules import RECURRENT
-from netmend.program.meaning.next_token import token_losses
 from netmend.program.meaning.operations import LAYOUT, Op, operation, origins, walk
-from netmend.program.meaning.token_steps import TOKENS
+from netmend.program.meaning.sequences import TOKENS, token_losses
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 

@@ -9,7 +9,7 @@ from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Operation, Value, constant, resolved
-from netmend.program.meaning.saved_states import model_of_state, state_names
+from netmend.program.meaning.states import model_of_state, state_names
 from netmend.program.text.edits import wrap
 from netmend.vocabulary.finding import Finding, Fix
 

@@ -10,9 +10,9 @@ from netmend.program.engine.history import Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Item, Operation, Value, constant, resolved
 from netmend.program.meaning.arrays import complements
-from netmend.program.meaning.class_order import is_class_by_class, through_map
 from netmend.program.meaning.loops import changes_in
 from netmend.program.meaning.losses import losses
+from netmend.program.meaning.orders import is_class_by_class, through_map
 from netmend.program.meaning.training import rounds
 from netmend.vocabulary.finding import Finding
 

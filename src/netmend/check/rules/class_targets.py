@@ -9,10 +9,18 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.library.operations import COPIES, MOVES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Item, Operation, Value, constant, resolved
-from netmend.program.meaning.gradient_cuts import is_computed
-from netmend.program.meaning.heads import PLAIN, ends_in, heads, loss_uses, width
+from netmend.program.meaning.gradient_flow import is_computed
 from netmend.program.meaning.loss_targets import class_ids, is_real, is_used_as_index, one_hot
-from netmend.program.meaning.losses import ELEMENTWISE, LossUse, losses
+from netmend.program.meaning.losses import (
+    ELEMENTWISE,
+    PLAIN,
+    LossUse,
+    ends_in,
+    heads,
+    loss_uses,
+    losses,
+    width,
+)
 from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, all_origins, operation
 from netmend.program.meaning.shapes import shapes
 from netmend.vocabulary.finding import Finding

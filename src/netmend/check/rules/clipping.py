@@ -10,12 +10,18 @@ from netmend.program.engine.history import Branch, Event, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Value
 from netmend.program.meaning.loops import turns
-from netmend.program.meaning.moves import alone, is_beside, moved_before
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.roles import same
 from netmend.program.meaning.settings import number
-from netmend.program.meaning.training import Round, is_clip
-from netmend.program.meaning.training_steps import is_clipping, is_scaled_step, is_written, steps_plainly
+from netmend.program.meaning.statements import alone, is_beside, moved_before
+from netmend.program.meaning.training import (
+    Round,
+    is_clip,
+    is_clipping,
+    is_scaled_step,
+    is_written,
+    steps_plainly,
+)
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 
 LATE_HEAD = f"""{TORCH}

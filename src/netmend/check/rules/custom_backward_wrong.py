@@ -8,7 +8,6 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Class
 from netmend.program.meaning.formulas import Formula, NotElementwise
-from netmend.program.meaning.test_code import is_test_code
 from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Finding
 
@@ -76,7 +75,7 @@ class CustomBackwardWrong(StaticRule, code="S340", cause="TRN-GRAD"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        if is_test_code(program):
+        if program.is_test_code:
             return
         constants = _constants(program.tree)
         for cls in program.classes:

@@ -18,8 +18,7 @@ from netmend.program.engine.values import (
     options,
     resolved,
 )
-from netmend.program.meaning.operations import depends_on, walk
-from netmend.program.meaning.stored_samples import (
+from netmend.program.meaning.batches import (
     CHANGES,
     FILLS,
     has_copy,
@@ -27,7 +26,7 @@ from netmend.program.meaning.stored_samples import (
     is_tensor,
     sample_of,
 )
-from netmend.program.meaning.test_code import is_test_code
+from netmend.program.meaning.operations import depends_on, walk
 from netmend.program.text.edits import wrap
 from netmend.vocabulary.finding import Finding, Fix
 
@@ -105,7 +104,7 @@ class DatasetItemChangedInPlace(StaticRule, code="S535", cause="TRN-AUG-EXTRA"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        if is_test_code(program):
+        if program.is_test_code:
             return
         told: set[int] = set()
         for entry in program.entries:

@@ -9,9 +9,9 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import CallEvent, Event, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Item, Value, resolved
-from netmend.program.meaning.model_calls import called_model, is_wrapped, moves, moves_inside
+from netmend.program.meaning.models import called_model, is_wrapped, moves, moves_inside
+from netmend.program.meaning.number_types import loader_part
 from netmend.program.meaning.operations import LAYOUT, origins, walk
-from netmend.program.meaning.tensors import loader_part
 from netmend.vocabulary.finding import Finding
 
 _STAY = LAYOUT - {"to", "cuda", "cpu", "type", "type_as", "xpu", "mps", "identity"}

@@ -10,9 +10,8 @@ from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import resolved
 from netmend.program.meaning.adversaries import REAL, Judgement, judgements
-from netmend.program.meaning.training import rounds
-from netmend.program.meaning.training_steps import loss_of
-from netmend.program.meaning.wanted_labels import wanted_instead
+from netmend.program.meaning.judged_answers import wanted_instead
+from netmend.program.meaning.training import loss_of, rounds
 from netmend.vocabulary.finding import Edit, Finding, Fix
 
 GAN = """\

@@ -11,6 +11,7 @@ from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Instance, Operation, Value, resolved
 from netmend.program.meaning.loops import changes_in
 from netmend.program.meaning.losses import loss_use
+from netmend.program.meaning.models import escapes, is_computed_by
 from netmend.program.meaning.modes import (
     MEANT_TO_DROP,
     calls_of_model,
@@ -23,9 +24,7 @@ from netmend.program.meaning.modes import (
 from netmend.program.meaning.modules import forward_around
 from netmend.program.meaning.operations import depends_on, layer_name, operation, walk
 from netmend.program.meaning.roles import MODEL, bare, role, same
-from netmend.program.meaning.training import backward_calls, grad_is_off
-from netmend.program.meaning.training_steps import loss_of
-from netmend.program.meaning.uses_of_models import escapes, is_computed_by
+from netmend.program.meaning.training import backward_calls, grad_is_off, loss_of
 from netmend.program.text.edits import insert_before
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 

@@ -11,7 +11,6 @@ from netmend.library.activations import SHARES
 from netmend.program.engine.history import STORE, Body, Branch, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Class, Name, Value, resolved
-from netmend.program.meaning.literal_layers import LITERAL_LAYERS
 from netmend.program.meaning.modules import (
     DROPOUTS,
     NORMS,
@@ -24,8 +23,7 @@ from netmend.program.meaning.modules import (
 )
 from netmend.program.meaning.operations import ACTIVATIONS, Op, operation
 from netmend.program.meaning.paths import Paths, paths
-from netmend.program.meaning.sizes import setting
-from netmend.program.meaning.test_code import is_test_code
+from netmend.program.meaning.sizes import LITERAL_LAYERS, setting
 from netmend.program.text.edits import insert_after, replace
 from netmend.program.text.queries import inside, names_in
 from netmend.vocabulary.finding import Finding, Fix
@@ -77,7 +75,7 @@ class OutputThrownAway(StaticRule, code="S317", cause="ARC-NET-WRONG"):
 
     def check(self, program: Program) -> Iterator[Finding]:
         alone, unread = _written(program)
-        if (not alone and not unread) or is_test_code(program):
+        if (not alone and not unread) or program.is_test_code:
             return
         known = paths(program)
         for op in known.ops if alone else ():

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.meaning.adversaries import REAL, judgements
-from netmend.program.meaning.judged_answers import Pull
+from netmend.program.meaning.judged_answers import Pull, wanted_instead
 from netmend.program.meaning.training import rounds
-from netmend.program.meaning.wanted_labels import wanted_instead
 from netmend.vocabulary.finding import Finding
 
 GAN = """\

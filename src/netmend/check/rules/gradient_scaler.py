@@ -11,17 +11,17 @@ from netmend.program.engine.history import Event, always, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, constant
 from netmend.program.meaning.loops import exclusive, turns
-from netmend.program.meaning.moves import alone, is_beside, optimiser_text, within
+from netmend.program.meaning.models import escapes
 from netmend.program.meaning.roles import same
-from netmend.program.meaning.training import Round
-from netmend.program.meaning.training_steps import (
+from netmend.program.meaning.statements import alone, is_beside, optimiser_text, within
+from netmend.program.meaning.training import (
+    Round,
     is_clipping,
     is_scaled_step,
     is_written,
     scaler_of,
     steps_plainly,
 )
-from netmend.program.meaning.uses_of_models import escapes
 from netmend.program.text.edits import insert_after, insert_before, replace
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 

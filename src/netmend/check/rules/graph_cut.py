@@ -10,8 +10,16 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE, CallEvent, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Value, resolved
-from netmend.program.meaning.gradient_cuts import Cut, compared, is_computed, is_forced
-from netmend.program.meaning.gradient_flow import Reach, layers_of, lost, reach
+from netmend.program.meaning.gradient_flow import (
+    Cut,
+    Reach,
+    compared,
+    is_computed,
+    is_forced,
+    layers_of,
+    lost,
+    reach,
+)
 from netmend.program.meaning.roles import optimised
 from netmend.program.meaning.training import backward_calls, is_left_to_caller, is_step, stepped
 from netmend.vocabulary.finding import Finding

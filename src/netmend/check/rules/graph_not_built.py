@@ -10,18 +10,17 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value
-from netmend.program.meaning.actor_terms import all_answers
-from netmend.program.meaning.arguments import with_argument
 from netmend.program.meaning.derivatives import derivatives_in, network_differentiated, networks
 from netmend.program.meaning.draws import Draw, asked_openly, draws, layers_in, scores_draw
 from netmend.program.meaning.gradient_flow import lost
-from netmend.program.meaning.heads import loss_uses
 from netmend.program.meaning.judged_answers import model_of, pulls
+from netmend.program.meaning.losses import loss_uses
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.optimisers import steps
+from netmend.program.meaning.policy_terms import all_answers
 from netmend.program.meaning.roles import bare, optimised
-from netmend.program.meaning.training import backward_calls
-from netmend.program.meaning.training_steps import loss_of
+from netmend.program.meaning.statements import with_argument
+from netmend.program.meaning.training import backward_calls, loss_of
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 

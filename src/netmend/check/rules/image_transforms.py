@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Value, constant, resolved
-from netmend.program.meaning.loaders_of_models import (
+from netmend.program.meaning.loaders import (
     image_set,
     split_of,
     steps_of,

@@ -8,7 +8,7 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Operation, Value, constant, resolved
-from netmend.program.meaning.constant_weights import (
+from netmend.program.meaning.initialisers import (
     TRIGGERS,
     Setting,
     is_for_all_layers,
@@ -18,7 +18,6 @@ from netmend.program.meaning.constant_weights import (
 )
 from netmend.program.meaning.operations import ACTIVATIONS, Op
 from netmend.program.meaning.paths import UNCHANGED, Paths, paths, previous
-from netmend.program.meaning.test_code import is_test_code
 from netmend.vocabulary.finding import Finding
 
 CONSTANT_HEAD = "import torch\nfrom torch import nn\n\n"
@@ -82,7 +81,7 @@ class ConstantInitialWeights(StaticRule, code="S315", cause="ARC-INIT-WEIGHT"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        if is_test_code(program):
+        if program.is_test_code:
             return
         named: list[tuple[Setting, tuple[Value, ...]]] = []
         for setting in settings(program):

@@ -11,7 +11,6 @@ from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Value, resolved
 from netmend.program.meaning.initialisers import Kinds, covers, set_by_function, set_by_loop
 from netmend.program.meaning.models import is_part
-from netmend.program.meaning.test_code import is_test_code
 from netmend.vocabulary.finding import Finding
 
 HEAD = f"""{TORCH}{NET_CLASS}\
@@ -90,7 +89,7 @@ class InitialisedAfterLoading(StaticRule, code="S346", cause="ARC-INIT-WEIGHT"):
 
     def check(self, program: Program) -> Iterator[Finding]:
         loads = [event for event in program.methods_of("load_state_dict") if _model(event) is not None]
-        if not loads or is_test_code(program):
+        if not loads or program.is_test_code:
             return
         for event in program.methods_of("apply", "modules", "parameters"):
             model, kinds = _model(event), _kinds(program, event)

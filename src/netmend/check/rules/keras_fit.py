@@ -19,12 +19,9 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
-from netmend.program.meaning.keras_compiled import Compiled, compiles
-from netmend.program.meaning.keras_data import source
-from netmend.program.meaning.keras_models import chain, fits, kind, model_of
+from netmend.program.meaning.keras import Compiled, chain, compiles, fits, kind, model_of, source
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.roles import same
-from netmend.program.meaning.test_code import is_test_code
 from netmend.program.text.edits import delete_argument
 from netmend.vocabulary.finding import Finding, Fix
 
@@ -78,7 +75,7 @@ class KerasValidationIsTraining(StaticRule, code="S810", cause="VAL-SPLIT"):
     )
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for event in program.methods_of("fit") if not is_test_code(program) else ():
+        for event in program.methods_of("fit") if not program.is_test_code else ():
             call = event.call
             if "validation_data" not in call.keywords:
                 continue
@@ -141,7 +138,7 @@ class KerasFitOnTestData(StaticRule, code="S811", cause="VAL-TEST-LEAK"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        events = program.methods_of("fit") if not is_test_code(program) else []
+        events = program.methods_of("fit") if not program.is_test_code else []
         given = [
             (event, source(event.call.argument("x", 0) if event.call is not None else None))
             for event in events

@@ -9,9 +9,19 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.library.keras import KEEP_RANGE
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Value, constant, resolved
-from netmend.program.meaning.keras_compiled import CATEGORICAL, SPARSE, compiles
-from netmend.program.meaning.keras_data import IMAGES, source
-from netmend.program.meaning.keras_models import INPUTS, Chain, chain, fits, kind, width
+from netmend.program.meaning.keras import (
+    CATEGORICAL,
+    IMAGES,
+    INPUTS,
+    SPARSE,
+    Chain,
+    chain,
+    compiles,
+    fits,
+    kind,
+    source,
+    width,
+)
 from netmend.program.meaning.operations import operation
 from netmend.vocabulary.finding import Finding
 

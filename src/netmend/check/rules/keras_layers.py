@@ -9,18 +9,20 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.library.keras import ELEMENTWISE_LAYERS, LINEAR_BETWEEN
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Name, Value, constant, resolved
-from netmend.program.meaning.keras_compiled import CATEGORICAL, ENTROPIES, SPARSE, compiles
-from netmend.program.meaning.keras_models import (
+from netmend.program.meaning.keras import (
+    CATEGORICAL,
+    ENTROPIES,
     LINEAR,
+    SPARSE,
     UNSURE,
     Chain,
     activation,
+    compiles,
     is_activation,
     is_map,
     kind,
     width,
 )
-from netmend.program.meaning.test_code import is_test_code
 from netmend.program.text.edits import delete_argument
 from netmend.vocabulary.finding import Finding, Fix
 
@@ -281,7 +283,7 @@ class KerasDropoutOfAll(StaticRule, code="S820", cause="LYR-DROPOUT-RATE"):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in (
             program.calls_of(*(f"keras.layers.{name}" for name in _LAYERS))
-            if not is_test_code(program)
+            if not program.is_test_code
             else ()
         ):
             rate = constant(event.call.argument("rate", 0))

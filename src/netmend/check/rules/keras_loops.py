@@ -17,7 +17,7 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
-from netmend.program.meaning.keras_models import fits, model_of
+from netmend.program.meaning.keras import fits, model_of
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.roles import same
 from netmend.vocabulary.finding import Finding

@@ -8,19 +8,26 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.library.keras import CUT_OFF
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, resolved
-from netmend.program.meaning.keras_compiled import (
+from netmend.program.meaning.keras import (
     BINARY,
     CATEGORICAL,
     ENTROPIES,
+    HOUSES,
+    IMAGES,
+    LINEAR,
     REGRESSION,
     SPARSE,
+    Chain,
     Compiled,
+    activation,
     compiles,
+    fits,
+    head,
+    kind,
     loss_of,
+    source,
+    width,
 )
-from netmend.program.meaning.keras_data import HOUSES, IMAGES, source
-from netmend.program.meaning.keras_models import LINEAR, Chain, activation, fits, head, kind, width
-from netmend.program.meaning.test_code import is_test_code
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 
@@ -128,7 +135,7 @@ class KerasProbabilitiesMissing(StaticRule, code="S802", cause="LYR-SOFTMAX-MISS
     def _own_loop(self, program: Program) -> Iterator[Finding]:
         """`loss_fn(y, model(x))` in a training loop of one's own."""
         told: set[int] = set()
-        for event in program.calls if not is_test_code(program) else ():
+        for event in program.calls if not program.is_test_code else ():
             call = event.call
             made = resolved(call.function)
             if not isinstance(made, Call) or len(call.args) < 2:
@@ -221,7 +228,7 @@ class KerasSoftmaxOverOne(StaticRule, code="S805", cause="ACT-OUT-WRONG"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for event in program.calls_of("keras.layers.Dense") if not is_test_code(program) else ():
+        for event in program.calls_of("keras.layers.Dense") if not program.is_test_code else ():
             call = event.call
             if width(call) != 1 or activation(call) != "softmax":
                 continue

@@ -8,9 +8,7 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.library.keras import USUAL_RATES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Value, constant, resolved
-from netmend.program.meaning.keras_compiled import REGRESSION, Compiled, compiles
-from netmend.program.meaning.keras_models import LINEAR, fits, model_of
-from netmend.program.meaning.keras_rates import rates
+from netmend.program.meaning.keras import LINEAR, REGRESSION, Compiled, compiles, fits, model_of, rates
 from netmend.vocabulary.finding import Finding
 
 ACCURACY_HEAD = "import keras\nfrom keras import layers\n\n"

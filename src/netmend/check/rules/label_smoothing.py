@@ -8,8 +8,8 @@ from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, resolved
-from netmend.program.meaning.arguments import argument_node
 from netmend.program.meaning.losses import losses
+from netmend.program.meaning.statements import argument_node
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 

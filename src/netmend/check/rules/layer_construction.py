@@ -19,9 +19,9 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
-from netmend.program.meaning.literal_layers import LITERAL_LAYERS
 from netmend.program.meaning.modules import forward_around, is_module, learns
 from netmend.program.meaning.operations import ACTIVATIONS, operation
+from netmend.program.meaning.sizes import LITERAL_LAYERS
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Edit, Finding, Fix
 

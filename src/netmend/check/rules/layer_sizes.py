@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
-from netmend.program.meaning.literal_layers import LITERAL_LAYERS
 from netmend.program.meaning.misfits import FLATTEN, KERNEL, NORM, WIDTH, misfits
+from netmend.program.meaning.sizes import LITERAL_LAYERS
 from netmend.vocabulary.finding import Finding
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"

@@ -26,9 +26,8 @@ from netmend.program.engine.values import (
 )
 from netmend.program.meaning.batches import is_from_loop
 from netmend.program.meaning.gradient_flow import reach
-from netmend.program.meaning.heads import loss_uses, made_by
 from netmend.program.meaning.loss_targets import class_ids
-from netmend.program.meaning.losses import LossUse
+from netmend.program.meaning.losses import LossUse, loss_uses, made_by
 from netmend.program.meaning.operations import operation
 from netmend.program.meaning.training import backward_calls
 from netmend.program.text.edits import replace, wrap

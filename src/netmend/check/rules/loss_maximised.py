@@ -9,15 +9,12 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
-from netmend.program.meaning.actor_terms import falling_value
 from netmend.program.meaning.batches import is_from_loop
-from netmend.program.meaning.gradient_cuts import is_computed
-from netmend.program.meaning.gradient_flow import layers_of, lost, reach
-from netmend.program.meaning.hand_updates import updated_by_hand
-from netmend.program.meaning.heads import loss_uses
+from netmend.program.meaning.gradient_flow import is_computed, layers_of, lost, reach
+from netmend.program.meaning.losses import loss_uses
 from netmend.program.meaning.operations import walk
-from netmend.program.meaning.optimisers import made_optimisers
-from netmend.program.meaning.policy_terms import Terms, falling_gain, growing_divergence
+from netmend.program.meaning.optimisers import made_optimisers, updated_by_hand
+from netmend.program.meaning.policy_terms import Terms, falling_gain, falling_value, growing_divergence
 from netmend.program.meaning.roles import optimised
 from netmend.program.meaning.signed_terms import flipped_gaussian, is_flipped_hinge, signed_terms
 from netmend.program.meaning.training import backward_calls, is_backward, is_step, stepped

@@ -9,7 +9,7 @@ from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import constant
-from netmend.program.meaning.heads import heads, loss_uses, made_by
+from netmend.program.meaning.losses import heads, loss_uses, made_by
 from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, Op
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Finding, Fix

@@ -10,7 +10,6 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE, Body, CallEvent, Event, Loop, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Instance, Param, Value, constant, resolved
-from netmend.program.meaning.literal_layers import LITERAL_LAYERS
 from netmend.program.meaning.loops import (
     changes_in,
     is_over_epochs,
@@ -19,13 +18,12 @@ from netmend.program.meaning.loops import (
     made_in,
     turns,
 )
+from netmend.program.meaning.models import is_computed_by
 from netmend.program.meaning.modules import BATCH_NORMS, RANDOM, forward_around, learns
 from netmend.program.meaning.operations import parts_of
 from netmend.program.meaning.roles import MODEL, bare, optimised, role, same
-from netmend.program.meaning.test_code import is_test_code
-from netmend.program.meaning.training import Round, grad_is_off
-from netmend.program.meaning.training_steps import loss_of, one_optimiser
-from netmend.program.meaning.uses_of_models import is_computed_by
+from netmend.program.meaning.sizes import LITERAL_LAYERS
+from netmend.program.meaning.training import Round, grad_is_off, loss_of, one_optimiser
 from netmend.vocabulary.finding import Finding
 
 MODEL_HEAD = f"""{TORCH}{NET_CLASS}\
@@ -218,7 +216,7 @@ class LayerMadeInForward(StaticRule, code="S303", cause="ARC-INIT-MULTI"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        if is_test_code(program):
+        if program.is_test_code:
             return
         made = [(event, made) for event in program.calls if (made := _made(event)) is not None]
         if not made:

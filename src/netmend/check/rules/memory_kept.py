@@ -19,11 +19,10 @@ from netmend.program.meaning.kept_graphs import (
     is_output_with_graph,
 )
 from netmend.program.meaning.loops import call_events, is_over_loader, made_in, turns
+from netmend.program.meaning.models import holds
 from netmend.program.meaning.modes import is_eval, switches
 from netmend.program.meaning.operations import walk
-from netmend.program.meaning.training import grad_is_off, is_backward, look_at
-from netmend.program.meaning.training_steps import is_written, loss_of
-from netmend.program.meaning.uses_of_models import holds
+from netmend.program.meaning.training import grad_is_off, is_backward, is_written, look_at, loss_of
 from netmend.program.text.edits import delete_argument, wrap
 from netmend.vocabulary.finding import SAFE, UNSAFE, Finding, Fix
 

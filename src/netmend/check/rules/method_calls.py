@@ -12,8 +12,8 @@ from netmend.program.engine.joined import SHARING
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Either, Function, Instance, Value, resolved
 from netmend.program.meaning.losses import loss_kind
+from netmend.program.meaning.number_types import is_tensor
 from netmend.program.meaning.operations import walk
-from netmend.program.meaning.tensors import is_tensor
 from netmend.program.meaning.training import backward_calls, grad_is_off
 from netmend.program.text.edits import replace, wrap
 from netmend.vocabulary.finding import Finding, Fix

@@ -20,13 +20,13 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
-from netmend.program.meaning.arguments import argument_node, written_name
 from netmend.program.meaning.arrays import same_numbers
 from netmend.program.meaning.averages import counts_hits
 from netmend.program.meaning.losses import losses
 from netmend.program.meaning.models import is_module
 from netmend.program.meaning.operations import operation, walk
 from netmend.program.meaning.roles import MODEL, role
+from netmend.program.meaning.statements import argument_node, written_name
 from netmend.program.meaning.uses import contents
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Finding, Fix

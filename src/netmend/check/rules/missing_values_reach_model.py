@@ -18,7 +18,7 @@ from netmend.program.engine.values import (
     resolved,
 )
 from netmend.program.meaning.arrays import same_numbers
-from netmend.program.meaning.loaders_of_models import drawn
+from netmend.program.meaning.loaders import drawn
 from netmend.program.meaning.operations import LINEAR_MAPS, operation, walk
 from netmend.program.meaning.training import rounds
 from netmend.vocabulary.finding import Finding

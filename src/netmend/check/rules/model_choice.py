@@ -9,7 +9,7 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Branch, Event, Part
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Element, Operation, Param, Value, resolved
-from netmend.program.meaning.loaders_of_models import dataset_of, loader_made, split_of
+from netmend.program.meaning.loaders import dataset_of, loader_made, split_of
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.training import rounds
 from netmend.vocabulary.finding import Finding

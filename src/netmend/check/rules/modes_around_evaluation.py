@@ -21,11 +21,18 @@ from netmend.program.engine.program import Program
 from netmend.program.engine.values import Value, constant
 from netmend.program.meaning.kept_graphs import feeds_backward
 from netmend.program.meaning.loops import changes_in, every_nth, is_seen_loop, runs_once, turns
+from netmend.program.meaning.models import is_computed_by
 from netmend.program.meaning.modes import calls_of_model, cares, is_eval, may_switch, silent_calls, switches
 from netmend.program.meaning.roles import bare, optimised, same
-from netmend.program.meaning.training import Round, backward_calls, grad_is_off, is_backward
-from netmend.program.meaning.training_steps import is_written, loss_of, one_optimiser
-from netmend.program.meaning.uses_of_models import is_computed_by
+from netmend.program.meaning.training import (
+    Round,
+    backward_calls,
+    grad_is_off,
+    is_backward,
+    is_written,
+    loss_of,
+    one_optimiser,
+)
 from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Finding
 

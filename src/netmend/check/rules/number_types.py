@@ -10,12 +10,10 @@ from netmend.library.keras import SAME_NUMBERS
 from netmend.library.losses import LOSSES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Item, Value, constant, resolved
-from netmend.program.meaning.dtypes import BOOL, FLOAT32, FLOAT64, INT, dtype
-from netmend.program.meaning.loaders_of_models import drawn
+from netmend.program.meaning.loaders import drawn
 from netmend.program.meaning.losses import losses
+from netmend.program.meaning.number_types import BOOL, FLOAT32, FLOAT64, INT, dtype, is_tensor
 from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, operation, origins
-from netmend.program.meaning.tensors import is_tensor
-from netmend.program.meaning.test_code import is_test_code
 from netmend.program.meaning.uses import operations
 from netmend.program.text.edits import replace, wrap
 from netmend.vocabulary.finding import Finding, Fix
@@ -269,7 +267,7 @@ class WrongTypeOfInput(StaticRule, code="S729", cause="INP-TYPE"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        if is_test_code(program):
+        if program.is_test_code:
             return
         for op, _ in operations(program, "embedding", "one_hot"):
             if _is_of_torch(op.layer or op.value) and dtype(op.input) in _FLOATS:

@@ -9,8 +9,7 @@ from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Operation, Value, constant, resolved
-from netmend.program.meaning.gradient_cuts import is_computed
-from netmend.program.meaning.gradient_flow import lost
+from netmend.program.meaning.gradient_flow import is_computed, lost
 from netmend.program.meaning.operations import LAYOUT, operation, origins, walk
 from netmend.program.meaning.training import backward_calls
 from netmend.vocabulary.finding import Finding

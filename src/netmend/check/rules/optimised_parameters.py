@@ -10,10 +10,10 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE, Event, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Collection, Const, Name, Value, resolved
-from netmend.program.meaning.arguments import argument_node
 from netmend.program.meaning.models import is_module, is_part, new_parameters
 from netmend.program.meaning.optimisers import Made, groups_are_changed, is_stepped, made_optimisers
 from netmend.program.meaning.roles import MODEL, OPTIMISER, bare, role
+from netmend.program.meaning.statements import argument_node
 from netmend.program.meaning.training import is_clip
 from netmend.program.text.edits import wrap
 from netmend.vocabulary.finding import Finding, Fix

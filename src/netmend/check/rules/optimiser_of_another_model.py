@@ -12,8 +12,7 @@ from netmend.program.meaning.models import is_module, new_parameters, parts
 from netmend.program.meaning.operations import parts_of, walk
 from netmend.program.meaning.optimisers import made_optimisers
 from netmend.program.meaning.roles import bare
-from netmend.program.meaning.training import Round, grad_is_off, rounds, stepped
-from netmend.program.meaning.training_steps import loss_of
+from netmend.program.meaning.training import Round, grad_is_off, loss_of, rounds, stepped
 from netmend.program.meaning.uses import calls_given
 from netmend.vocabulary.finding import Finding
 

@@ -11,11 +11,20 @@ from netmend.program.engine.history import Event, Loop, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value
 from netmend.program.meaning.loops import is_seen_loop, turns
-from netmend.program.meaning.moves import alone, is_beside, moved_after
+from netmend.program.meaning.models import escapes, is_computed_by, unseen_calls
 from netmend.program.meaning.roles import OPTIMISER, SCHEDULER, optimised, role, same
-from netmend.program.meaning.training import Round, backward_calls, is_backward, look_at
-from netmend.program.meaning.training_steps import clears, is_replaced, loss_of, one_optimiser, steps_plainly
-from netmend.program.meaning.uses_of_models import escapes, is_computed_by, unseen_calls
+from netmend.program.meaning.statements import alone, is_beside, moved_after
+from netmend.program.meaning.training import (
+    Round,
+    backward_calls,
+    clears,
+    is_backward,
+    is_replaced,
+    look_at,
+    loss_of,
+    one_optimiser,
+    steps_plainly,
+)
 from netmend.program.text.edits import insert_after
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 

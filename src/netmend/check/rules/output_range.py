@@ -8,12 +8,10 @@ from netmend.check.examples import TORCH_F
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Item, Operation, Value, constant, resolved
-from netmend.program.meaning.heads import PLAIN, ends_in, heads, loss_uses, without
-from netmend.program.meaning.losses import ELEMENTWISE
+from netmend.program.meaning.losses import ELEMENTWISE, PLAIN, ends_in, heads, loss_uses, without
 from netmend.program.meaning.operations import LINEAR_MAPS, Op, operation
 from netmend.program.meaning.signed_terms import signed_terms
-from netmend.program.meaning.training import backward_calls
-from netmend.program.meaning.training_steps import loss_of
+from netmend.program.meaning.training import backward_calls, loss_of
 from netmend.program.meaning.uses import operations
 from netmend.program.meaning.value_ranges import is_centred, range_of
 from netmend.vocabulary.finding import Finding, Fix

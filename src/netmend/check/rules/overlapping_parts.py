@@ -6,10 +6,10 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Item, Operation, Value, constant, resolved
-from netmend.program.meaning.arguments import is_for_evaluation, is_for_training
 from netmend.program.meaning.arrays import Cut, cuts, same_numbers
-from netmend.program.meaning.loaders_of_models import dataset_of, evaluated, loader_made, samples_of, trained
+from netmend.program.meaning.loaders import dataset_of, evaluated, loader_made, samples_of, trained
 from netmend.program.meaning.operations import walk
+from netmend.program.meaning.statements import is_for_evaluation, is_for_training
 from netmend.vocabulary.finding import Finding
 
 HEAD = "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader, Subset, TensorDataset\n\nx, y = torch.load('data.pt')\n"

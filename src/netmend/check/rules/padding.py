@@ -10,10 +10,10 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.library.operations import COPIES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Item, Operation, Value, constant, resolved
-from netmend.program.meaning.indexing import is_last_of
+from netmend.program.meaning.layouts import is_last_of
 from netmend.program.meaning.operations import operation, origins, walk
-from netmend.program.meaning.padding import UNPACKED, filled_rows, padded
 from netmend.program.meaning.paths import paths
+from netmend.program.meaning.sequences import UNPACKED, filled_rows, padded
 from netmend.program.meaning.training import rounds
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Finding, Fix

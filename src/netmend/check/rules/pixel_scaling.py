@@ -10,7 +10,7 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Element, Function, Item, Value, constant, resolved
 from netmend.program.meaning.arrays import same_numbers
-from netmend.program.meaning.loaders_of_models import (
+from netmend.program.meaning.loaders import (
     dataset_of,
     drawn,
     loader_made,
@@ -19,10 +19,9 @@ from netmend.program.meaning.loaders_of_models import (
     transform_of,
 )
 from netmend.program.meaning.operations import LINEAR_MAPS, Op, operation, origins, walk
-from netmend.program.meaning.pixels import is_bytes, is_standardised, names_bytes, reaches_raw
-from netmend.program.meaning.training import rounds
-from netmend.program.meaning.training_steps import loss_of
+from netmend.program.meaning.training import loss_of, rounds
 from netmend.program.meaning.uses import arithmetic
+from netmend.program.meaning.value_ranges import is_bytes, is_standardised, names_bytes, reaches_raw
 from netmend.vocabulary.finding import Finding
 
 TWICE_HEAD = """\

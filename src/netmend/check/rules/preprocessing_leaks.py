@@ -9,10 +9,10 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Item, Operation, Value, resolved
-from netmend.program.meaning.arguments import is_for_evaluation, is_for_labels, is_for_training
 from netmend.program.meaning.arrays import SPLIT, complements, function_around, same_numbers, split_part
 from netmend.program.meaning.fitting import SCALERS, Fit, centred_within, fits, fitted_within
 from netmend.program.meaning.operations import walk
+from netmend.program.meaning.statements import is_for_evaluation, is_for_labels, is_for_training
 from netmend.program.text.edits import replace
 from netmend.program.text.queries import names_in
 from netmend.vocabulary.finding import Finding, Fix

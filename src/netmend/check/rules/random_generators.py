@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Function, Instance, Value, resolved
-from netmend.program.meaning.loaders_of_models import LOADER_NAME, dataset_of
+from netmend.program.meaning.loaders import LOADER_NAME, dataset_of
 from netmend.program.meaning.settings import number
 from netmend.program.text.queries import inside, names_in
 from netmend.vocabulary.finding import Finding

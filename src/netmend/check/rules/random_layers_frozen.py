@@ -8,16 +8,14 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Body, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Instance, Name, Value, resolved
-from netmend.program.meaning.freezing import releases
-from netmend.program.meaning.frozen_layers import frozen_layers
+from netmend.program.meaning.freezing import frozen_layers, releases
 from netmend.program.meaning.loops import turns
 from netmend.program.meaning.models import parts
 from netmend.program.meaning.modules import RANDOM
 from netmend.program.meaning.operations import layer_name, operation, walk
 from netmend.program.meaning.optimisers import steps
 from netmend.program.meaning.roles import bare
-from netmend.program.meaning.training import Round
-from netmend.program.meaning.training_steps import loss_of
+from netmend.program.meaning.training import Round, loss_of
 from netmend.vocabulary.finding import Finding
 
 HEAD = f"""{TORCH}{NET_CLASS}\

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
-from netmend.program.meaning.arguments import argument_node, with_argument
 from netmend.program.meaning.removed_symbols import (
     in_package,
     is_chosen_by_version,
@@ -15,6 +14,7 @@ from netmend.program.meaning.removed_symbols import (
     renamed,
     uses,
 )
+from netmend.program.meaning.statements import argument_node, with_argument
 from netmend.vocabulary.finding import Finding, Fix
 
 

@@ -9,7 +9,7 @@ from netmend.library.operations import CASTS, VIEWS
 from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Param, Value, resolved
-from netmend.program.meaning.tensors import is_tensor, loader_part
+from netmend.program.meaning.number_types import is_tensor, loader_part
 from netmend.program.meaning.uses import calls_given
 from netmend.program.text.edits import replace
 from netmend.program.text.queries import inside

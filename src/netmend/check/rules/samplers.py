@@ -10,7 +10,7 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Body, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Instance, Value, constant, options, resolved
-from netmend.program.meaning.loaders_of_models import LOADER_NAME
+from netmend.program.meaning.loaders import LOADER_NAME
 from netmend.program.meaning.training import is_backward
 from netmend.program.text.edits import delete_argument, insert_before
 from netmend.vocabulary.finding import Finding, Fix

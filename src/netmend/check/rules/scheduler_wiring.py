@@ -10,13 +10,20 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Body, Event, always, common_loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
-from netmend.program.meaning.loaders_of_models import evaluated
+from netmend.program.meaning.loaders import evaluated
 from netmend.program.meaning.loops import is_seen, turns
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.optimisers import handed_on, made_optimisers, steps
 from netmend.program.meaning.roles import same
-from netmend.program.meaning.training import Round, is_backward, is_opaque, is_schedule, rounds, stepped
-from netmend.program.meaning.training_steps import loss_of
+from netmend.program.meaning.training import (
+    Round,
+    is_backward,
+    is_opaque,
+    is_schedule,
+    loss_of,
+    rounds,
+    stepped,
+)
 from netmend.vocabulary.finding import Finding
 
 IDLE_HEAD = """\

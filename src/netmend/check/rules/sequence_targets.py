@@ -10,10 +10,8 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Item, constant, resolved
 from netmend.program.meaning.losses import losses
-from netmend.program.meaning.next_token import token_losses
 from netmend.program.meaning.operations import origins
-from netmend.program.meaning.padding import padded
-from netmend.program.meaning.token_steps import TOKENS, Steps, cut_of, sees_more
+from netmend.program.meaning.sequences import TOKENS, Steps, cut_of, padded, sees_more, token_losses
 from netmend.program.meaning.training import grad_is_off
 from netmend.program.text.edits import replace
 from netmend.program.text.queries import inside

@@ -9,12 +9,11 @@ from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Element, Item, Value, constant, resolved
-from netmend.program.meaning.arguments import with_argument
-from netmend.program.meaning.loaders_of_models import Fed, dataset_of, evaluated, loader_made, trained
+from netmend.program.meaning.loaders import Fed, dataset_of, evaluated, loader_made, trained
 from netmend.program.meaning.operations import operation, walk
 from netmend.program.meaning.orders import fits_in_one_batch, order_is_plain
-from netmend.program.meaning.test_code import is_test_code
-from netmend.program.meaning.training_steps import loss_of
+from netmend.program.meaning.statements import with_argument
+from netmend.program.meaning.training import loss_of
 from netmend.vocabulary.finding import Finding, Fix
 
 TRAINING_HEAD = f"""{TORCH}\
@@ -107,7 +106,7 @@ class TrainingLoaderNotShuffled(StaticRule, code="S501", cause="API-SHUFFLE-POS"
 
     def check(self, program: Program) -> Iterator[Finding]:
         seen: set[int] = set()
-        for fed in trained(program) if not is_test_code(program) else ():
+        for fed in trained(program) if not program.is_test_code else ():
             loader = loader_made(fed.loader)
             if loader is None or loader.node is None or id(loader) in seen:
                 continue
@@ -254,7 +253,7 @@ class ShuffledAfterBatching(StaticRule, code="S522", cause="API-SHUFFLE-POS"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        if "random.shuffle(" in program.text or "permutation(" in program.text or is_test_code(program):
+        if "random.shuffle(" in program.text or "permutation(" in program.text or program.is_test_code:
             return  # mixed before; the batches stay the same, which harms little
         later = {
             id(step)

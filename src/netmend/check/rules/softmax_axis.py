@@ -21,7 +21,7 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
-from netmend.program.meaning.heads import PLAIN, ends_in, heads, loss_uses, width, with_argument
+from netmend.program.meaning.losses import PLAIN, ends_in, heads, loss_uses, width, with_argument
 from netmend.program.meaning.operations import Op, operation
 from netmend.program.meaning.shapes import shapes
 from netmend.program.meaning.uses import operations

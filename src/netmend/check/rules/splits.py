@@ -20,9 +20,9 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
-from netmend.program.meaning.arguments import is_for_evaluation, is_for_labels, is_for_training, written_name
 from netmend.program.meaning.arrays import SPLIT, function_around, same_numbers, split_part
-from netmend.program.meaning.loaders_of_models import dataset_of, evaluated, loader_made, split_of, trained
+from netmend.program.meaning.loaders import dataset_of, evaluated, loader_made, split_of, trained
+from netmend.program.meaning.statements import is_for_evaluation, is_for_labels, is_for_training, written_name
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Finding, Fix
 

@@ -9,8 +9,8 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE, Body, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Name, Value, resolved
-from netmend.program.meaning.literal_layers import LITERAL_LAYERS
 from netmend.program.meaning.modules import bodies, is_module, module_classes, self_name
+from netmend.program.meaning.sizes import LITERAL_LAYERS
 from netmend.program.text.edits import delete_statement, insert_before
 from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Finding, Fix

@@ -12,8 +12,7 @@ from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Item, Operation, Param, Value, constant, resolved
 from netmend.program.meaning.gradient_flow import reach
-from netmend.program.meaning.heads import loss_uses
-from netmend.program.meaning.losses import ELEMENTWISE, LossUse
+from netmend.program.meaning.losses import ELEMENTWISE, LossUse, loss_uses
 from netmend.program.meaning.models import is_module
 from netmend.program.meaning.operations import LAYOUT, origins
 from netmend.program.meaning.roles import bare

@@ -10,8 +10,7 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
-from netmend.program.meaning.arguments import is_for_evaluation, is_for_training, written_name
-from netmend.program.meaning.loaders_of_models import (
+from netmend.program.meaning.loaders import (
     dataset_of,
     evaluated,
     image_set,
@@ -20,6 +19,7 @@ from netmend.program.meaning.loaders_of_models import (
     trained,
 )
 from netmend.program.meaning.roles import LOADER, role
+from netmend.program.meaning.statements import is_for_evaluation, is_for_training, written_name
 from netmend.vocabulary.finding import Finding
 
 EVALUATED_HEAD = """\

@@ -8,7 +8,7 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, constant, resolved
-from netmend.program.meaning.dtypes import BOOL, INT, dtype
+from netmend.program.meaning.number_types import BOOL, INT, dtype
 from netmend.program.meaning.operations import ACTIVATIONS, LAYOUT, LINEAR_MAPS, Op, all_origins, operation
 from netmend.program.meaning.training import grad_is_off
 from netmend.program.text.edits import replace

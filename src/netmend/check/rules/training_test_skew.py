@@ -9,17 +9,18 @@ from netmend.check.examples import TORCH
 from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Collection, Const, Instance, Value, constant, resolved
-from netmend.program.meaning.evaluation_sets import evaluation_transforms, prepared_pairs
-from netmend.program.meaning.loaders_of_models import (
+from netmend.program.meaning.fitting import evaluated_raw
+from netmend.program.meaning.loaders import (
     dataset_of,
     evaluated,
+    evaluation_transforms,
     loader_made,
+    prepared_pairs,
     steps_of,
     trained,
     transform_name,
 )
 from netmend.program.meaning.modules import self_name
-from netmend.program.meaning.unscaled_evaluation import evaluated_raw
 from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Finding
 

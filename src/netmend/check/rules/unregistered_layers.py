@@ -9,9 +9,8 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Const, Value, constant, resolved
-from netmend.program.meaning.literal_layers import LITERAL_LAYERS
-from netmend.program.meaning.modules import bodies, learns, loads_of, module_classes
-from netmend.program.meaning.unregistered import Hidden, hidden_layers
+from netmend.program.meaning.modules import Hidden, bodies, hidden_layers, learns, loads_of, module_classes
+from netmend.program.meaning.sizes import LITERAL_LAYERS
 from netmend.program.text.edits import delete_argument, wrap
 from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Finding, Fix

@@ -9,12 +9,11 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Element, Item, Value, constant, resolved
 from netmend.program.meaning.layouts import sizes_given
-from netmend.program.meaning.literal_layers import LITERAL_LAYERS
 from netmend.program.meaning.modules import BATCH_NORMS
 from netmend.program.meaning.operations import ACTIVATIONS, Op, operation
 from netmend.program.meaning.paths import UNCHANGED, paths, previous
 from netmend.program.meaning.shapes import Shapes, shapes
-from netmend.program.meaning.sizes import Shape, whole_number, width
+from netmend.program.meaning.sizes import LITERAL_LAYERS, Shape, whole_number, width
 from netmend.program.meaning.uses import operations
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Finding, Fix

@@ -18,14 +18,22 @@ from netmend.program.meaning.loops import (
     runs_once,
     turns,
 )
-from netmend.program.meaning.moves import alone, function_of, is_beside, moved_after, moved_before, within
-from netmend.program.meaning.training import Round, stepped
-from netmend.program.meaning.training_steps import (
+from netmend.program.meaning.statements import (
+    alone,
+    function_of,
+    is_beside,
+    moved_after,
+    moved_before,
+    within,
+)
+from netmend.program.meaning.training import (
+    Round,
     cleared_outside,
     clears,
     is_replaced,
     is_written,
     one_optimiser,
+    stepped,
     steps_plainly,
 )
 from netmend.vocabulary.finding import SAFE, Finding, Fix

@@ -7,12 +7,20 @@ from netmend.check.rule import Snippet, StaticRule
 from netmend.program.engine.history import CallEvent, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
-from netmend.program.meaning.hand_updates import updated_by_hand
 from netmend.program.meaning.loops import is_seen_loop, made_in, runs_once, turns
-from netmend.program.meaning.moves import alone, is_beside, optimiser_text, within
+from netmend.program.meaning.optimisers import updated_by_hand
 from netmend.program.meaning.roles import OPTIMISER, optimised, role, same
-from netmend.program.meaning.training import Round, backward_calls, look_at, stepped
-from netmend.program.meaning.training_steps import cleared_outside, is_replaced, one_optimiser, steps_plainly
+from netmend.program.meaning.statements import alone, is_beside, optimiser_text, within
+from netmend.program.meaning.training import (
+    Round,
+    backward_calls,
+    cleared_outside,
+    is_replaced,
+    look_at,
+    one_optimiser,
+    stepped,
+    steps_plainly,
+)
 from netmend.program.text.edits import insert_after, insert_before
 from netmend.vocabulary.finding import SAFE, Finding, Fix
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from pathlib import PurePath
+from typing import Any, TypeVar
 
 from netmend.program.engine.definitions import make_class
 from netmend.program.engine.entries import Entry, evaluate_entries, top_level_classes
@@ -35,7 +36,7 @@ class Program:
         self.interest = interest  # places in the text; functions without any are not entered on their own
         self.module = ModuleFile(file, text, tree)
         self.machine = Machine(project or Project(), self.module)
-        self.answers: dict[object, Any] = {}  # to questions that several rules ask (meaning/remember.py)
+        self.answers: dict[object, Any] = {}  # to questions that are asked `once`
 
     @cached_property
     def entries(self) -> tuple[Entry, ...]:
@@ -97,6 +98,13 @@ class Program:
         """All nodes of the file."""
         return self.module.nodes
 
+    @property
+    def is_test_code(self) -> bool:
+        """By the usual names of files and folders. What is odd in a test is mostly meant: toy models, wrong arguments on purpose."""
+        path = PurePath(self.file)
+        is_named = path.stem.startswith("test_") or path.stem.endswith("_test") or path.stem == "conftest"
+        return is_named or any(folder in ("tests", "test", "testing") for folder in path.parts[:-1])
+
     @cached_property
     def aliases(self) -> dict[str, str]:
         """What imported names stand for."""
@@ -150,3 +158,19 @@ class Program:
 
     def place(self, node: ast.AST) -> Place:
         return self.module_of(node).place(node)
+
+
+Answer = TypeVar("Answer")
+
+
+def once(work: Callable[[Program], Answer]) -> Callable[[Program], Answer]:
+    """A question about a program that several rules ask: its answer is kept as long as the program is."""
+
+    def answer(program: Program) -> Answer:
+        if work not in program.answers:
+            program.answers[work] = work(program)
+        kept: Answer = program.answers[work]
+        return kept
+
+    answer.__doc__ = work.__doc__
+    return answer

@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 from netmend.program.engine.history import CallEvent, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Value, resolved
-from netmend.program.meaning.gradient_cuts import cut_at
+from netmend.program.meaning.gradient_flow import cut_at
 from netmend.program.meaning.judged_answers import Answers, Pull, is_model, pulls
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.optimisers import made_optimisers
 from netmend.program.meaning.roles import bare, optimised
-from netmend.program.meaning.training import Round, stepped
-from netmend.program.meaning.training_steps import loss_of
+from netmend.program.meaning.training import Round, loss_of, stepped
 
 REAL, CUT, MADE = (
     "real",

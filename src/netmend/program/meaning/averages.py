@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from netmend.program.engine.program import Program
+from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import (
     Attribute,
     Call,
@@ -17,10 +17,9 @@ from netmend.program.engine.values import (
     options,
     resolved,
 )
-from netmend.program.meaning.loaders_of_models import loader_made
+from netmend.program.meaning.loaders import loader_made
 from netmend.program.meaning.losses import LossUse, losses
 from netmend.program.meaning.operations import operation, walk
-from netmend.program.meaning.remember import once
 from netmend.program.meaning.roles import LOADER, role
 from netmend.program.meaning.uses import arithmetic
 

@@ -18,7 +18,7 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
-from netmend.program.meaning.gradient_cuts import cut_at
+from netmend.program.meaning.gradient_flow import cut_at
 from netmend.program.meaning.loops import call_events
 from netmend.program.meaning.losses import loss_kind, loss_use
 from netmend.program.meaning.operations import operation, walk

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.program.engine.program import Program
+from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import (
     Attribute,
     Call,
@@ -21,7 +21,6 @@ from netmend.program.engine.values import (
 from netmend.program.meaning.gradient_flow import layers_of
 from netmend.program.meaning.judged_answers import model_of
 from netmend.program.meaning.operations import operation, walk
-from netmend.program.meaning.remember import once
 
 # Distributions of which PyTorch has `rsample()`.
 _WITH_WAY_BACK = frozenset(

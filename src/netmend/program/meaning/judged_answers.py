@@ -20,13 +20,75 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
-from netmend.program.meaning.heads import loss_uses
-from netmend.program.meaning.levels import level
-from netmend.program.meaning.losses import LossUse
+from netmend.program.meaning.losses import LossUse, loss_uses
 from netmend.program.meaning.models import is_module
 from netmend.program.meaning.operations import LAYOUT, operation
 from netmend.program.meaning.roles import bare
 from netmend.program.meaning.signed_terms import sign_of
+from netmend.program.text.edits import replace
+from netmend.vocabulary.finding import Fix
+
+_WRAPPERS = ("torch.autograd.Variable",)
+ONES, ZEROS = ("ones", "ones_like", "new_ones"), ("zeros", "zeros_like", "new_zeros")
+
+
+def level(program: Program, use: LossUse) -> float | None:
+    """The number that all targets of a loss are, if the text tells it."""
+    value, factor = use.target, 1.0
+    for _ in range(20):
+        if value is None:
+            return None
+        value = resolved(value)
+        filled = _filled_before(program, value, use.event)
+        if filled is not None:
+            return _number(filled.args[0], factor) if filled.args else None
+        if isinstance(value, Operation) and value.operator == "*" and len(value.operands) == 2:
+            left, right = (constant(operand) for operand in value.operands)
+            if not isinstance(left, float | int) and not isinstance(right, float | int):
+                return None
+            known = isinstance(right, float | int)
+            factor *= float(right if known else left)
+            value = value.operands[0 if known else 1]
+            continue
+        if not isinstance(value, Call):
+            return None
+        op = operation(value)
+        name = op.name if op is not None else value.qualified.rpartition(".")[2]
+        if name in ONES or name in ZEROS:
+            return factor * (name in ONES)
+        if name in ("full", "full_like", "new_full"):
+            position = 0 if name == "new_full" else 1
+            given = value.keywords.get("fill_value") or (
+                value.args[position] if len(value.args) > position else None
+            )
+            return _number(given, factor)
+        if name == "fill_":
+            return _number(value.args[0] if value.args else None, factor)
+        if op is not None and op.name in LAYOUT and op.inputs:
+            value = op.inputs[0]
+        elif value.qualified in _WRAPPERS and value.args:
+            value = value.args[0]
+        else:
+            return None
+    return None
+
+
+def _number(value: Value | None, factor: float) -> float | None:
+    number = constant(resolved(value))
+    return factor * number if isinstance(number, float | int) else None
+
+
+def _filled_before(program: Program, value: Value, event: Event) -> Call | None:
+    """The last `target.fill_(number)` that the loss comes after, where a tensor is used again and again."""
+    last = None
+    for other in program.methods_of("fill_"):
+        call = other.call
+        if call is value or call.receiver is None or other.order > event.order:
+            continue
+        if resolved(call.receiver) is value:
+            last = call
+    return last
+
 
 _LEVELLED = ("bce", "bce_logits", "mse")
 _SUMS = LAYOUT | {"mean", "sum"}
@@ -212,3 +274,30 @@ def _of_square(answers: Answers, sign: int, value: Value, whole: Value) -> list[
     if answer is None or sign < 0 or not isinstance(wanted, float):
         return []
     return [Pull(answer, whole.node or ast.Pass(), wanted, None)]
+
+
+_TITLE = "Use {}"
+
+
+def wanted_instead(program: Program, wrong: Pull, right: Pull) -> Fix | None:
+    """`bce(D(fake), zeros)` beside `bce(D(real), ones)` → `bce(D(fake), ones)`; None where the text is not that plain."""
+    given, other = _target(wrong), _target(right)
+    if isinstance(given, ast.Name) and isinstance(other, ast.Name) and given.id != other.id:
+        edits = replace(program, given, other.id)
+        return Fix(_TITLE.format(f"`{other.id}`"), edits) if edits else None
+    if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute | ast.Name):
+        name = given.func.attr if isinstance(given.func, ast.Attribute) else given.func.id
+        filled = dict(zip((*ONES, *ZEROS), (*ZEROS, *ONES), strict=True)).get(name)
+        if filled is not None and right.level == float(filled in ONES):
+            before, _, after = program.source(given).partition(name)
+            edits = replace(program, given, f"{before}{filled}{after}")
+            return Fix(_TITLE.format(f"`{filled}`"), edits) if edits else None
+    return None
+
+
+def _target(pull: Pull) -> ast.expr | None:
+    call = pull.use.call.node if pull.use is not None else None
+    if not isinstance(call, ast.Call):
+        return None
+    keyword = next((keyword.value for keyword in call.keywords if keyword.arg == "target"), None)
+    return keyword if keyword is not None else call.args[1] if len(call.args) > 1 else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from netmend.program.engine.values import Call, Collection, Const, Value, constant, resolved
+from netmend.program.engine.values import Call, Collection, Const, Operation, Value, constant, resolved
 from netmend.program.meaning.operations import Op
 from netmend.program.meaning.sizes import Shape, Size, is_batch_size, product, size_of, whole_number
 
@@ -167,3 +167,24 @@ def _places(values: Sequence[Value | None], count: int) -> list[int] | None:
     places = [whole_number(value) for value in values]
     found = [place % count for place in places if place is not None and -count <= place < count]
     return found if len(found) == len(places) else None
+
+
+def is_last_of(key: Value, axis: int) -> bool:
+    """`[:, -1]` for axis 1, `[-1]` for axis 0, with or without `:` behind it."""
+    key = resolved(key)
+    if axis == 0 and isinstance(key, Const):
+        return bool(key.value == -1)
+    if not isinstance(key, Collection) or len(key.items) not in (axis + 1, 3):
+        return False
+    for place, item in enumerate(key.items):
+        item = resolved(item)
+        if place == axis:
+            if not (isinstance(item, Const) and item.value == -1):
+                return False
+        elif not (isinstance(item, Operation) and item.operator == "slice" and _is_all(item)):
+            return False
+    return True
+
+
+def _is_all(item: Operation) -> bool:
+    return all(constant(part, 0) is None for part in item.operands)

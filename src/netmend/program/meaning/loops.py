@@ -19,10 +19,9 @@ from netmend.program.engine.history import (
     Part,
     always,
 )
-from netmend.program.engine.program import Program
+from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import Call, Element, Instance, Operation, Value, resolved
 from netmend.program.meaning.operations import walk
-from netmend.program.meaning.remember import once
 from netmend.program.meaning.roles import LOADER, MODEL, OPTIMISER, SCALER, role
 from netmend.program.meaning.training import Round, look_at, rounds
 

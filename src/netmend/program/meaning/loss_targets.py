@@ -19,9 +19,9 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
+from netmend.program.meaning.arrays import part_of_samples, split_from
 from netmend.program.meaning.batches import part_of_batch
 from netmend.program.meaning.operations import LAYOUT, operation, walk
-from netmend.program.meaning.tables import part_of_samples, split_from
 
 # Classes of well-known datasets whose second item is a class id.
 _TABLES = {"load_iris": 3, "load_digits": 10, "load_wine": 3, "load_breast_cancer": 2}

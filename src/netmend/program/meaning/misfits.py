@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.program.engine.program import Program
+from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import resolved
 from netmend.program.meaning.layouts import sizes_given
 from netmend.program.meaning.modules import BATCH_NORMS, DROPOUTS, RECURRENT
 from netmend.program.meaning.operations import ACTIVATIONS, Op, operation
 from netmend.program.meaning.paths import UNCHANGED, paths
-from netmend.program.meaning.remember import once
 from netmend.program.meaning.shapes import Shapes, shapes
 from netmend.program.meaning.sizes import Shape, axes_of, convolved, numbers, whole_number, width
 

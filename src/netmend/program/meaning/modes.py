@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from netmend.program.engine.containers import container_layers
 from netmend.program.engine.history import CallEvent, Event, Guard, Loop
-from netmend.program.engine.program import Program
+from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import (
     Call,
     Collection,
@@ -20,11 +20,10 @@ from netmend.program.engine.values import (
     Value,
     resolved,
 )
+from netmend.program.meaning.models import members
 from netmend.program.meaning.operations import layer_name
-from netmend.program.meaning.remember import once
 from netmend.program.meaning.roles import MODEL, bare, role, same
 from netmend.program.meaning.training import grad_is_off
-from netmend.program.meaning.uses_of_models import members
 
 _SENSITIVE = frozenset(
     ("batchnorm1d", "batchnorm2d", "batchnorm3d", "syncbatchnorm", "lazybatchnorm1d", "lazybatchnorm2d", "lazybatchnorm3d",

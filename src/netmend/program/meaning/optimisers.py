@@ -1,18 +1,19 @@
-"""Optimisers that a program makes, their settings and what happens to them."""
+"""Optimisers and schedules that a program makes, their settings and what happens to them; weights that it changes by hand."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.library.optimisers import ARGUMENTS
-from netmend.program.engine.history import CallEvent
-from netmend.program.engine.program import Program
-from netmend.program.engine.values import Attribute, Call, Collection, Value, resolved
+from netmend.program.engine.history import AUGMENT, CallEvent, Event, Loop
+from netmend.program.engine.program import Program, once
+from netmend.program.engine.values import Attribute, Call, Collection, Operation, Param, Value, resolved
+from netmend.program.meaning.freezing import owner_of_parameter
 from netmend.program.meaning.operations import walk
-from netmend.program.meaning.remember import once
-from netmend.program.meaning.roles import OPTIMISER, SCALER, bare, optimised, role
-from netmend.program.meaning.training import is_step, stepped
+from netmend.program.meaning.roles import OPTIMISER, SCALER, bare, optimised, role, same
+from netmend.program.meaning.training import is_schedule, is_step, stepped
 from netmend.program.meaning.uses import calls_given
 
 # These only ever lower the rate that the optimiser was given.
@@ -118,3 +119,90 @@ def _reaches(value: Value | None, optimiser: Call) -> bool:
         isinstance(part, Attribute) and part.name == "param_groups" and resolved(part.base) is optimiser
         for part in walk(value)
     )
+
+
+_PLACES: dict[str, tuple[str, ...]] = {
+    "StepLR": ("step_size", "gamma"),
+    "MultiStepLR": ("milestones", "gamma"),
+    "ExponentialLR": ("gamma",),
+    "CosineAnnealingLR": ("T_max", "eta_min"),
+    "OneCycleLR": ("max_lr", "total_steps", "epochs", "steps_per_epoch"),
+    "ReduceLROnPlateau": ("mode", "factor", "patience"),
+    "LinearLR": ("start_factor", "end_factor", "total_iters"),
+    "PolynomialLR": ("total_iters",),
+    "get_linear_schedule_with_warmup": ("num_warmup_steps", "num_training_steps"),
+    "get_cosine_schedule_with_warmup": ("num_warmup_steps", "num_training_steps"),
+}
+_PLAIN_NAME = re.compile(r"^(lr_?)?scheduler$")
+
+
+@dataclass(frozen=True)
+class ScheduleStep:
+    """One `scheduler.step()`."""
+
+    event: CallEvent
+    made: Call | None  # `StepLR(...)`, where it is known
+    kind: str  # "StepLR"; "" when only its name tells what it is
+
+    @property
+    def loop(self) -> Loop | None:
+        return next(iter(self.event.loops()), None)
+
+    def option(self, name: str) -> Value | None:
+        """A setting, given by name or by place."""
+        if self.made is None:
+            return None
+        places = _PLACES.get(self.kind, ())
+        return self.made.argument(name, places.index(name) + 1 if name in places else None)
+
+    def drives(self, optimiser: Value | None) -> bool:
+        """Is it the schedule of this optimiser? Where it is not known how it was made, nothing speaks against it."""
+        return self.made is None or same(self.made.argument("optimizer", 0), optimiser)
+
+
+@once
+def schedule_steps(program: Program) -> tuple[ScheduleStep, ...]:
+    return tuple(_found(program))
+
+
+def _found(program: Program) -> Iterator[ScheduleStep]:
+    for event in program.methods_of("step"):
+        if event.call.receiver is None or not is_schedule(event):
+            continue
+        made = resolved(event.call.receiver)
+        if isinstance(made, Call) and not made.open:
+            yield ScheduleStep(event, made, made.qualified.rpartition(".")[2])
+        elif isinstance(made, Param) and (
+            _PLAIN_NAME.match(made.name) or made.annotation.startswith("torch.optim.")
+        ):
+            yield ScheduleStep(event, None, "")
+
+
+def steps_in(loop: Loop, schedule: ScheduleStep) -> list[CallEvent]:
+    """The steps of the schedule's optimiser in a loop, at any depth."""
+    return [event for event in loop.events() if is_step(event) and schedule.drives(stepped(event))]
+
+
+def updated_by_hand(event: Event) -> Value | None:
+    """The weight that an event changes in place by its own gradient; the model for one of `model.parameters()`."""
+    if event.kind == AUGMENT and isinstance(event.value, Operation) and len(event.value.operands) == 2:
+        weight, change = event.value.operands
+    elif event.call is not None and event.call.method in ("sub_", "add_") and event.call.receiver is not None:
+        weight, change = event.call.receiver, event.call
+    else:
+        return None
+    weight = _whole(weight)
+    parts = change.args if isinstance(change, Call) and change is event.call else (change,)
+    for part in parts:
+        for value in walk(part):
+            if isinstance(value, Attribute) and value.name == "grad" and same(_whole(value.base), weight):
+                return owner_of_parameter(weight) or weight
+    return None
+
+
+def _whole(value: Value) -> Value:
+    """`w` for `w.data`."""
+    value = resolved(value)
+    while isinstance(value, Attribute) and value.name == "data":
+        value = resolved(value.base)
+    return value

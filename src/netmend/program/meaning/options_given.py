@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from netmend.program.engine.program import Program
+from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import Attribute, Call, Const, Value, constant, resolved
-from netmend.program.meaning.remember import once
 
 _PARSERS = ("parse_args", "parse_known_args")
 

@@ -13,8 +13,7 @@ from netmend.library.symbol import Argument, Symbol
 from netmend.library.versions import reached
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Instance, Name, resolved
-from netmend.program.meaning.tensors import is_tensor
-from netmend.program.meaning.test_code import is_test_code
+from netmend.program.meaning.number_types import is_tensor
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Fix
 
@@ -123,7 +122,7 @@ def _removed_words() -> tuple[frozenset[tuple[str, ...]], re.Pattern[str]]:
 
 def in_package(program: Program) -> bool:
     """Is the file a part of a package, or of its tests? A package has to run with several versions of what it uses."""
-    if is_test_code(program):
+    if program.is_test_code:
         return True
     for level in range(1, 5):  # a folder without __init__.py may lie in a package
         found = program.machine.project.find("", level, program.file)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from netmend.program.engine.program import Program
+from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import Attribute, Call, Const, Value, constant, resolved
-from netmend.program.meaning.remember import once
 
 
 def setting(program: Program, value: Value | None) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from netmend.program.engine.history import STORE
-from netmend.program.engine.program import Program
+from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import (
     Attribute,
     Call,
@@ -21,8 +21,8 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
+from netmend.program.meaning.arrays import axes_of_array, made_shape, picture, scaled_from, split_from
 from netmend.program.meaning.batches import INDEX, Part, part_of_batch
-from netmend.program.meaning.heads import width as outputs_of
 from netmend.program.meaning.layouts import (
     best,
     flattened,
@@ -33,10 +33,9 @@ from netmend.program.meaning.layouts import (
     unsqueezed,
     viewed,
 )
+from netmend.program.meaning.losses import width as outputs_of
 from netmend.program.meaning.modules import DROPOUTS, NORMS, RECURRENT
 from netmend.program.meaning.operations import ACTIVATIONS, Op, named, operation
-from netmend.program.meaning.remember import once
-from netmend.program.meaning.samples import made_shape, picture
 from netmend.program.meaning.sizes import (
     Shape,
     Size,
@@ -50,7 +49,6 @@ from netmend.program.meaning.sizes import (
     whole_number,
     width,
 )
-from netmend.program.meaning.tables import axes_of_array, scaled_from, split_from
 
 _KEEPS = (ACTIVATIONS - {"glu"}) | DROPOUTS | NORMS | frozenset(
     ("identity", "contiguous", "clone", "detach", "float", "double", "half", "to", "cuda", "cpu", "type", "type_as", "abs", "exp",

@@ -16,7 +16,7 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
-from netmend.program.meaning.gradient_cuts import is_computed
+from netmend.program.meaning.gradient_flow import is_computed
 from netmend.program.meaning.operations import LAYOUT, Op, operation
 
 _AVERAGES = LAYOUT | {"mean", "sum"}

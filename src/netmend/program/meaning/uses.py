@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from netmend.program.engine.history import CallEvent, Event
 from netmend.program.engine.joined import WRAPPERS
-from netmend.program.engine.program import Program
+from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import Call, Collection, Element, Operation, Value, resolved
 from netmend.program.meaning.operations import Op, operation, parts_of
-from netmend.program.meaning.remember import once
 
 
 @once
