@@ -10,8 +10,8 @@ from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Loop, loops_around, spots
 from netmend.program.counted_loops import counted
 from netmend.program.of_run import program_of
-from netmend.program.source.numbers import literal, number, set_number
-from netmend.program.source.values import Faces
+from netmend.program.source.numbers import literal, number
+from netmend.program.source.values import Faces, set_value
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, inside, last_name
 
@@ -116,7 +116,7 @@ def more_rounds(case: Case, factor: float) -> tuple[str, Faces]:
         return "", Faces()
     whole = round(present) - rounds.start
     wanted = math.ceil(whole * factor)
-    faces = set_number(case.code, rounds.file, rounds.count, str(wanted + rounds.start), case.arguments)
+    faces = set_value(case.code, rounds.file, rounds.count, str(wanted + rounds.start), case.arguments)
     return f"{whole} → {wanted} epochs", faces
 
 

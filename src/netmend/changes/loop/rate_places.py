@@ -14,8 +14,8 @@ from netmend.changes.loop.good_rates import rate_text, rounded
 from netmend.changes.named_settings import named_like
 from netmend.diagnose.measures.loop import usual_site
 from netmend.program.source.bindings import binding_of
-from netmend.program.source.numbers import literal, module_constant, number, set_number, set_numbers
-from netmend.program.source.values import Faces, set_argument
+from netmend.program.source.numbers import literal, number, set_numbers
+from netmend.program.source.values import Faces, set_argument, set_value
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name, names_in
 from netmend.vocabulary import OptimizerFact, SchedulerFact, Site
@@ -56,7 +56,7 @@ def set_rate(case: Case, optimizer: OptimizerFact | None, rate: float, present: 
     """Edits that give an optimiser another rate; several groups keep their ratio."""
     if optimizer is None:
         found = by_hand(case)
-        return Faces() if found is None else set_number(case.code, *found, rate_text(rate), case.arguments)
+        return Faces() if found is None else set_value(case.code, *found, rate_text(rate), case.arguments)
     scheduled = _scheduled(case, optimizer, rate, present)
     if scheduled:
         return scheduled
@@ -77,10 +77,6 @@ def set_rate(case: Case, optimizer: OptimizerFact | None, rate: float, present: 
 
 def set_setting(case: Case, site: Site | None, name: str, text: str, position: int | None) -> Faces:
     """Give an argument of a constructor another value, wherever it comes from."""
-    found = case.code.call_at(site)
-    value = None if found is None else case.code.sources.argument(found[1], name, position)
-    if found is not None and value is not None and module_constant(case.code, found[0], value) is not None:
-        return set_number(case.code, found[0], value, text, case.arguments)
     faces = set_argument(case.code, site, name, text, position=position, arguments=case.arguments)
     return faces or _unpacked(case, site, name, text)
 
@@ -208,7 +204,7 @@ def _unpacked(case: Case, site: Site | None, name: str, text: str) -> Faces:
             wanted = ast.Subscript(keyword.value, ast.Constant(name), ast.Load())
             ast.copy_location(wanted, keyword.value)
             if number(case.code, file, wanted, case.arguments) is not None:
-                faces = set_number(case.code, file, wanted, text, case.arguments)
+                faces = set_value(case.code, file, wanted, text, case.arguments)
                 # At the call itself the dictionary cannot be replaced by a number.
                 return Faces(faces.edits, arguments=faces.arguments) if faces.forced else Faces()
     return Faces()

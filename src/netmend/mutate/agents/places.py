@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from netmend.changes.case import Case
 from netmend.program.source.bindings import binding_of
 from netmend.program.source.naming import qualified
-from netmend.program.source.numbers import number, set_number
-from netmend.program.source.values import Faces
+from netmend.program.source.numbers import number
+from netmend.program.source.values import Faces, set_value
 from netmend.program.source.writing import add_argument
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
@@ -76,7 +76,7 @@ class Setting:
 
     def put(self, case: Case, text: str) -> Faces | FileEdits:
         if self.given is not None:
-            found = set_number(case.code, self.file, self.given, text, case.arguments)
+            found = set_value(case.code, self.file, self.given, text, case.arguments)
             return (
                 found if found.edits else found.forced
             )  # a value from the command line is changed where it is used

@@ -13,8 +13,8 @@ from netmend.mutate.magnitude import Graded, Knob, Scale
 from netmend.mutate.mutation import Mutation, Operator
 from netmend.mutate.places import model_place, trained_layers, trained_model
 from netmend.program.source.naming import spelled
-from netmend.program.source.numbers import number, set_number
-from netmend.program.source.values import Faces
+from netmend.program.source.numbers import number
+from netmend.program.source.values import Faces, set_value
 from netmend.program.source.writing import insert_before, replace, wrap
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import last_name
@@ -55,7 +55,7 @@ class ClippingTiny(Graded, code="M109", causes=("OPT-CLIP",), published=("OCG",)
         clips = spots(case, "clip")
         value = None if not clips else self._limit(case, clips[0])
         if value is not None:
-            return set_number(case.code, clips[0].file, value, limit, case.arguments)
+            return set_value(case.code, clips[0].file, value, limit, case.arguments)
         return _clipped(case, "clip_grad_norm_", limit)
 
     EXAMPLES = {

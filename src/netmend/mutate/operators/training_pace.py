@@ -16,7 +16,8 @@ from netmend.mutate.magnitude import Graded, Knob, Scale
 from netmend.mutate.mutation import Mutation, Operator
 from netmend.program.source.moving import moved_after
 from netmend.program.source.naming import spelled
-from netmend.program.source.numbers import number, set_number
+from netmend.program.source.numbers import number
+from netmend.program.source.values import set_value
 from netmend.program.source.writing import insert_after
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
@@ -43,7 +44,7 @@ class EpochsCut(Graded, code="M102", causes=("HYP-EPOCH-FEW",), published=("HNE"
         yield from self.knob(
             "fewer epochs",
             Scale(int(bound) - start, 1, 1, whole=True),
-            lambda left: set_number(code, file, count, str(int(left) + start), case.arguments),
+            lambda left: set_value(code, file, count, str(int(left) + start), case.arguments),
             told=f"{int(bound) - start} → {{}} epochs",
         )
 
@@ -227,7 +228,7 @@ class PatienceCut(Graded, code="M111", causes=("HYP-EPOCH-FEW",), published=("RC
             yield from self.knob(
                 "less patience",
                 Scale(present, 1, 1, whole=True),
-                lambda left: set_number(case.code, file, value, str(int(left)), case.arguments),  # noqa: B023 - there is one
+                lambda left: set_value(case.code, file, value, str(int(left)), case.arguments),  # noqa: B023 - there is one
                 told=f"patience {present} → {{}}",
             )
 

@@ -15,7 +15,8 @@ from netmend.changes.loss.losses import criterion_of, exchange
 from netmend.diagnose.measures.batches import batch_size, training_samples
 from netmend.neutral.move import Move, moved
 from netmend.program.source.naming import qualified, spelled
-from netmend.program.source.numbers import number, set_number
+from netmend.program.source.numbers import number
+from netmend.program.source.values import set_value
 from netmend.program.source.writing import replace
 from netmend.testing.example import example
 from netmend.vocabulary import LossFact, OperandFact, OptimizerFact
@@ -74,7 +75,7 @@ class ScaleEpochs(Move, code="N102", causes=("HYP-EPOCH-FEW", "HYP-EPOCH-MANY"),
             if wanted < 1:
                 continue
             text = str(wanted + rounds.start)
-            faces = set_number(case.code, rounds.file, rounds.count, text, case.arguments)
+            faces = set_value(case.code, rounds.file, rounds.count, text, case.arguments)
             title = f"{whole} → {wanted} epochs"
             yield from moved(self, cause, title, faces, knob="epochs", cost=wanted / whole)
 

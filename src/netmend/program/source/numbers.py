@@ -9,9 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from netmend.program.settings import value_origin
-from netmend.program.source.naming import imports
 from netmend.program.source.values import Faces, joined, set_value
-from netmend.program.source.writing import replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
 from netmend.program.text.sources import Code
@@ -39,18 +37,7 @@ def number(code: Code, file: File, value: ast.expr, arguments: tuple[str, ...] =
     if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
         inner = number(code, file, value.operand, arguments)
         return None if inner is None else -inner
-    constant = module_constant(code, file, value)
-    if constant is not None:
-        return literal(constant[1])
     return _at(code, value_origin(code.sources, file.file, value), value, file, arguments)
-
-
-def set_number(code: Code, file: File, value: ast.expr, text: str, arguments: tuple[str, ...] = ()) -> Faces:
-    """Give an expression another value, where it was set."""
-    constant = module_constant(code, file, value)
-    if constant is not None:
-        return Faces(replace(*constant, text), replace(file, value, text))
-    return set_value(code, file, value, text, arguments)
 
 
 def set_numbers(
@@ -62,33 +49,9 @@ def set_numbers(
         origin = value_origin(code.sources, file.file, value)
         place = origin.file, origin.line, origin.column
         if place not in faces:
-            faces[place] = set_number(code, file, value, text, arguments)
+            faces[place] = set_value(code, file, value, text, arguments)
             arguments = faces[place].arguments or arguments
     return joined(faces.values())
-
-
-def module_constant(code: Code, file: File, value: ast.expr) -> tuple[File, ast.expr] | None:
-    """`options.RATE`: the literal in the project's module `options`."""
-    if not isinstance(value, ast.Attribute) or not isinstance(value.value, ast.Name):
-        return None
-    module = imports(file).get(value.value.id, "")
-    ending = module.replace(".", "/") + ".py"
-    for other in code.files(file.file) if module else ():
-        if not other.file.replace("\\", "/").endswith(f"/{ending}"):
-            continue
-        found = [
-            node.value
-            for node in other.tree.body
-            if isinstance(node, ast.Assign | ast.AnnAssign)
-            and node.value is not None
-            and value.attr in [last_name(target) for target in _targets(node)]
-        ]
-        return (other, found[-1]) if found and literal(found[-1]) is not None else None
-    return None
-
-
-def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
-    return node.targets if isinstance(node, ast.Assign) else [node.target]
 
 
 def literal(node: ast.expr) -> float | int | None:

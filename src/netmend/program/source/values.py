@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from netmend.program.settings import argument_origin
+from netmend.program.settings import value_origin
 from netmend.program.source.writing import add_argument, replace
 from netmend.program.text.file import File
 from netmend.program.text.positions import Lines
@@ -64,20 +64,11 @@ def set_argument(
         ):
             return Faces()  # it may come from `**settings`
         return Faces(add_argument(file, call, f"{name}={text}"))
-    forced = replace(file, value, text)
-    if isinstance(value, ast.Constant) or _is_literal(value):
-        return Faces(forced)
-    origin = argument_origin(code.sources, site, name, position)
-    if origin is None or origin.site == origin.used:
-        return Faces(forced)
-    at_origin = _at_origin(code, origin.site, text, arguments, file, value)
-    return Faces(at_origin.edits, forced, at_origin.arguments) if at_origin else Faces(forced)
+    return set_value(code, file, value, text, arguments)
 
 
 def set_value(code: Code, file: File, value: ast.expr, text: str, arguments: tuple[str, ...] = ()) -> Faces:
     """Give an expression another value: itself when it is a literal, else where it was set."""
-    from netmend.program.settings import value_origin
-
     forced = replace(file, value, text)
     if _is_literal(value):
         return Faces(forced)

@@ -14,8 +14,8 @@ from netmend.changes.loop.batch_places import loader_of, set_batch_size
 from netmend.changes.loop.epoch_loop import Rounds, epoch_rounds, more_rounds
 from netmend.diagnose.detectors.training_length import StillFalling
 from netmend.diagnose.measures.batches import batch_size, training_samples
-from netmend.program.source.numbers import number, set_number
-from netmend.program.source.values import Faces, joined
+from netmend.program.source.numbers import number
+from netmend.program.source.values import Faces, joined, set_value
 from netmend.program.source.writing import replace
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
@@ -54,7 +54,7 @@ class Epochs(
             wanted = max(1, round(whole * factor))
             if wanted != whole:
                 text = str(wanted + rounds.start)
-                faces = set_number(case.code, rounds.file, rounds.count, text, case.arguments)
+                faces = set_value(case.code, rounds.file, rounds.count, text, case.arguments)
                 title = f"{whole} → {wanted} epochs"
                 yield from self.change(case, title, faces, cost=wanted / whole)
 

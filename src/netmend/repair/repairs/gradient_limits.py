@@ -14,7 +14,8 @@ from netmend.changes.loop.loop_code import Spot, callers, model_at, optimizer_at
 from netmend.library.layers import RECURRENT_CELLS
 from netmend.program.source.moving import combined, moved_before, taken_out, text_of
 from netmend.program.source.naming import spelled
-from netmend.program.source.numbers import number, set_number
+from netmend.program.source.numbers import number
+from netmend.program.source.values import set_value
 from netmend.program.source.writing import insert_after, insert_before, replace
 from netmend.program.text.queries import Function, last_name
 from netmend.repair.repair import Repair
@@ -106,7 +107,7 @@ class Clipping(Repair, code="R405", cures=("OPT-CLIP", "HYP-LR-HIGH", "HYP-LR-LO
                 return
             usual = 1.0
         good = max(1.0, rounded(usual))
-        faces = set_number(
+        faces = set_value(
             case.code, clip.file, value, f"{good:.1f}" if good < 1000 else f"{good:g}", case.arguments
         )
         yield from self.change(case, f"clip at {limit:g} → {good:g}", faces, knob="clipping limit")

@@ -12,8 +12,8 @@ from netmend.changes.loop.rate_places import present_rate, set_rate, set_setting
 from netmend.library.optimisers import ADAPTIVE, OPTIMISERS
 from netmend.localise.lines.rates import momentum
 from netmend.program.source.naming import rename_callee, spelled
-from netmend.program.source.numbers import literal, set_number
-from netmend.program.source.values import Faces
+from netmend.program.source.numbers import literal
+from netmend.program.source.values import Faces, set_value
 from netmend.program.source.writing import replace
 from netmend.program.text.edit_items import item_of
 from netmend.program.text.file import File
@@ -250,7 +250,7 @@ class OptimizerSettings(Repair, code="R403", cures=("OPT-MOMENTUM", "OPT-EPS"), 
         if found is not None and isinstance(value, ast.Tuple) and len(value.elts) == 2 and len(odd) == 1:
             part = value.elts[odd[0]]
             if literal(part) is not None or isinstance(part, ast.Name | ast.Attribute | ast.Subscript):
-                return set_number(case.code, found[0], part, ("0.9", "0.999")[odd[0]], case.arguments)
+                return set_value(case.code, found[0], part, ("0.9", "0.999")[odd[0]], case.arguments)
         return set_setting(case, optimizer.created, "betas", "(0.9, 0.999)", 2)
 
     EXAMPLES = {

@@ -13,8 +13,8 @@ from netmend.changes.loop.loop_code import Spot, spot, spots, targets_of
 from netmend.changes.loop.rate_places import set_setting
 from netmend.diagnose.measures.loop import calls
 from netmend.program.source.moving import taken_out
-from netmend.program.source.numbers import literal, number, set_number
-from netmend.program.source.values import Faces, set_argument
+from netmend.program.source.numbers import literal, number
+from netmend.program.source.values import Faces, set_argument, set_value
 from netmend.program.text.file import File
 from netmend.program.text.queries import holds, inside
 from netmend.repair.repair import Repair
@@ -183,7 +183,7 @@ class RateSchedule(Repair, code="R406", cures=("HYP-LR-SCHED",), knob="scheduler
     def _factor(self, case: Case, file: File, node: ast.AugAssign, times: int) -> Iterator[Change]:
         if isinstance(node.op, ast.Mult):
             text, known = self._decay(times), literal(node.value)
-            faces = set_number(case.code, file, node.value, text, case.arguments)
+            faces = set_value(case.code, file, node.value, text, case.arguments)
             title = f"factor of the rate {'' if known is None else f'{known:g} '}→ {text}"
             yield from self.change(case, title, faces)
 
