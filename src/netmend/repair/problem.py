@@ -50,9 +50,8 @@ class Problem:
     objective: Objective | None = None
     spent: float = 0.0  # trainings
     seconds: float = 0.0
-    _longest: int = (
-        0  # steps of the longest training so far: the unit of cost when the program as it is does not end
-    )
+    # steps of the longest training so far: the unit of cost when the program as it is does not end
+    _longest: int = 0
 
     @property
     def original(self) -> Version:

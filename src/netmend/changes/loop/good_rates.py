@@ -17,9 +17,8 @@ from netmend.library.optimisers import ADAPTIVE, OPTIMISERS
 from netmend.localise.lines.rates import momentum
 from netmend.vocabulary import OptimizerFact, ParameterFact, Trace
 
-_GOOD_SHARE = (
-    0.033  # of their size that weights move in the first step of programs that learn well: 0.01 to 0.1
-)
+# of their size that weights move in the first step of programs that learn well: 0.01 to 0.1
+_GOOD_SHARE = 0.033
 _FINE_TUNED = 0.1  # what was trained before is moved more carefully
 _SHORT, _GOOD_SHARE_OF_SHORT = 1000, 0.045  # steps, and what Adam's are in runs that have to be quick
 _LONG = 3000  # steps: longer runs are commonly given the lower, usual rate

@@ -40,9 +40,8 @@ class Applied:
     created: tuple[File, ast.Call] | None = None  # of a module that is called by the program itself
     module: ModuleFact | None = None
     shared: bool = False  # the same line serves other layers too
-    choice: Choice | None = (
-        None  # the word that chooses the function, where the line itself cannot be changed
-    )
+    # the word that chooses the function, where the line itself cannot be changed
+    choice: Choice | None = None
 
 
 def applied_at(case: Case, head: Head, function: str) -> Applied | None:

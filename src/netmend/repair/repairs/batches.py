@@ -245,9 +245,8 @@ def _beside(labels: _Cut, inputs: list[_Cut]) -> _Cut | None:
     for cut in inputs:
         if cut.loop is not labels.loop or not _moves(cut):
             continue
-        same_data = ast.dump(cut.node.value) == ast.dump(
-            labels.node.value
-        )  # the next word of a text is its label
+        # the next word of a text is its label
+        same_data = ast.dump(cut.node.value) == ast.dump(labels.node.value)
         return None if same_data or ast.dump(cut.index) == ast.dump(labels.index) else cut
     return None
 

@@ -184,9 +184,8 @@ class ScaleTargets(Repair, code="R503", cures=("PRE-MISS-SCALE", "ARC-INIT-BIAS"
     keeps its unit. For an optimiser whose steps grow with the gradient the loss is divided by its usual size as well.
     """
 
-    near: float = (
-        3.0  # a spread within this factor of 1, or a mean within this part of the spread, needs no care
-    )
+    # a spread within this factor of 1, or a mean within this part of the spread, needs no care
+    near: float = 3.0
 
     def propose(self, case: Case) -> Iterator[Change]:
         target = self._target(case)

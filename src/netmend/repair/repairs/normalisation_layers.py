@@ -173,9 +173,8 @@ class NormStatistics(Repair, code="R311", cures=("LYR-NORM-STATS", "API-USAGE", 
             found = case.code.call_at(norm.created)
             given = [k for k in found[1].keywords if k.arg == "momentum"] if found is not None else []
             faces = set_argument(case.code, norm.created, "momentum", "0.1", 2, case.arguments)
-            own = (
-                delete_argument(*found, given[0]) if found is not None and given else ()
-            )  # the default holds
+            # the default holds
+            own = delete_argument(*found, given[0]) if found is not None and given else ()
             parts.append(Faces(faces.edits if faces.forced else own, faces.forced or own) if given else faces)
         return joined(parts)
 
