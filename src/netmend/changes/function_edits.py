@@ -6,7 +6,7 @@ import ast
 
 from netmend.changes.case import Case
 from netmend.changes.network.gates import is_gate
-from netmend.changes.network.layer_removal import call_removed, layer_removed
+from netmend.changes.network.layer_removal import call_removed, layer_removed, value_of
 from netmend.changes.network.stacks import put_behind
 from netmend.diagnose.measures.chain import Link, chain, last_weighted
 from netmend.library.activations import ACTIVATIONS, LAYER_OF_ACTIVATION
@@ -81,7 +81,7 @@ def removed(case: Case, link: Link) -> FileEdits:
     found = case.code.call_at(link.site)
     if found is None or argument_of(*found, link.function) is None:
         return ()
-    return call_removed(*found)
+    return call_removed(*found, value_of(*found))
 
 
 def behind(case: Case, module: ModuleFact, function: str) -> FileEdits:

@@ -219,69 +219,12 @@ def _agrees(remedy: str, title: str, patch: Patch) -> bool:
 
 
 # Words that a title starts with when it says what to do; the others say what there should be.
-_VERBS = frozenset(
-    [
-        "add",
-        "assign",
-        "call",
-        "change",
-        "clear",
-        "clip",
-        "compute",
-        "convert",
-        "create",
-        "detach",
-        "divide",
-        "do",
-        "draw",
-        "drop",
-        "evaluate",
-        "fill",
-        "flatten",
-        "give",
-        "go",
-        "group",
-        "insert",
-        "join",
-        "keep",
-        "leave",
-        "let",
-        "load",
-        "look",
-        "lower",
-        "make",
-        "measure",
-        "move",
-        "multiply",
-        "name",
-        "negate",
-        "pass",
-        "prepare",
-        "put",
-        "read",
-        "record",
-        "register",
-        "remove",
-        "replace",
-        "restore",
-        "save",
-        "scale",
-        "set",
-        "shift",
-        "shuffle",
-        "standardise",
-        "start",
-        "step",
-        "subtract",
-        "take",
-        "train",
-        "unscale",
-        "update",
-        "turn",
-        "use",
-        "weight",
-    ]
-)
+_VERBS = """
+add assign call change clear clip compute convert create detach divide do draw drop evaluate fill
+flatten give go group insert join keep leave let load look lower make measure move multiply name
+negate pass prepare put read record register remove replace restore save scale set shift shuffle
+standardise start step subtract take train unscale update turn use weight
+"""
 _WHAT = {"batches of": "batch size", "hidden": "hidden activation"}
 
 
@@ -317,7 +260,7 @@ def _imperative(title: str) -> str:
         return f"Make {first} an {rest.removeprefix('as ')}"
     if first.endswith((".eval()", ".train()")):
         return f"Call {title}"
-    return f"{first[:1].upper()}{title[1:]}" if first in _VERBS else f"Use {title}"
+    return f"{first[:1].upper()}{title[1:]}" if first in _VERBS.split() else f"Use {title}"
 
 
 def _is_value(word: str) -> bool:

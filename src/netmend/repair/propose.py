@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from netmend.changes.case import Case
 from netmend.program.text.sources import Sources
 from netmend.repair.repair import REPAIRS, curing
-from netmend.vocabulary import Diagnosis, Fault, Trace
+from netmend.vocabulary import Fault, Trace
 from netmend.vocabulary.change import FREE, Change, FileEdit
 from netmend.vocabulary.finding import Finding
 
@@ -60,11 +60,6 @@ def from_findings(findings: Iterable[Finding], sources: Sources) -> Iterator[Cha
             yield Change(
                 finding.code, finding.cause, finding.fix.title, edits, knob=finding.cause, effort=FREE
             )
-
-
-def faults_of(diagnosis: Diagnosis) -> tuple[Fault, ...]:
-    """Told faults first, then suspects."""
-    return (*diagnosis.faults, *diagnosis.suspects)
 
 
 def _usual(change: Change) -> int:

@@ -41,7 +41,8 @@ def in_random_order(case: Case) -> FileEdits:
     return ()
 
 
-def _first_index(node: ast.Subscript) -> ast.expr:
+def first_index(node: ast.Subscript) -> ast.expr:
+    """How rows are chosen: `i : j` of `x[i : j, 0]`."""
     return node.slice.elts[0] if isinstance(node.slice, ast.Tuple) and node.slice.elts else node.slice
 
 
@@ -51,13 +52,13 @@ def _slices(flow: Flow, step: Step, targets: Iterable[Flow]) -> FileEdits:
     loop = file.loop(node)
     if loop is None or not isinstance(node, ast.Subscript):
         return ()
-    index = _first_index(node)
-    if not isinstance(index, ast.Slice) or not _moves(index, loop):
+    index = first_index(node)
+    if not isinstance(index, ast.Slice) or not moves(index, loop):
         return ()
     cuts = [
         other
         for other in inside(loop, ast.Subscript)
-        if isinstance(other.ctx, ast.Load) and ast.dump(_first_index(other)) == ast.dump(index)
+        if isinstance(other.ctx, ast.Load) and ast.dump(first_index(other)) == ast.dump(index)
     ]
     # Inputs alone in a new order would part them from their targets.
     known = {id(part.node) for target in targets for part in target}
@@ -66,17 +67,15 @@ def _slices(flow: Flow, step: Step, targets: Iterable[Flow]) -> FileEdits:
     order, first, extra = _permutation(file, flow, node.value)
     edits = insert_before(file, loop, f"{order} = {first}")
     for other in cuts:
-        at = _first_index(other)
+        at = first_index(other)
         text = f"{order}[{file.source(at)}]"
         edits = (*edits, *replace(file, at, text))
     return (*edits, *extra)
 
 
-def _moves(index: ast.Slice, loop: ast.For | ast.While) -> bool:
-    """Whether a slice depends on something that changes from round to round."""
-    used = variables_in(index)
-    bound = stored_in(loop)
-    return bool(used & bound)
+def moves(index: ast.expr, loop: ast.For | ast.While) -> bool:
+    """Whether an index depends on something that changes from round to round."""
+    return not variables_in(index).isdisjoint(stored_in(loop))
 
 
 def _rows(flow: Flow, step: Step) -> FileEdits:
@@ -84,7 +83,7 @@ def _rows(flow: Flow, step: Step) -> FileEdits:
     file, node = step.file, step.node
     if not isinstance(node, ast.Subscript) or file.loop(node) is None:
         return ()
-    index = _first_index(node)
+    index = first_index(node)
     if not isinstance(index, ast.Name):
         return ()
     binding = binding_of(file, index)

@@ -154,9 +154,8 @@ def holds(file: File, outer: ast.AST, nodes: Sequence[tuple[File, ast.AST]]) -> 
 
 def body_start(function: Function) -> ast.stmt:
     """The first statement of a function behind its docstring."""
-    first = function.body[0]
-    is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    return function.body[1] if is_text and len(function.body) > 1 else first
+    has_text = ast.get_docstring(function, clean=False) is not None and len(function.body) > 1
+    return function.body[has_text]
 
 
 def names_in(node: ast.AST) -> set[str]:

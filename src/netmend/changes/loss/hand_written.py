@@ -56,7 +56,7 @@ def _found(
         yield HandWritten(kind, file, whole, prediction, target, calls, raw)
     elif isinstance(node, ast.Name):
         found = bound(file, node)
-        if found is not None and not _reads(found[1], node.id):
+        if found is not None and node.id not in variables_in(found[1]):
             yield from _found(code, file, found[1], found[1] if whole is node else whole, calls, depth + 1)
         elif found is not None:  # loss = loss + penalty
             for part in (n for n in inside(found[1], ast.Name) if n.id == node.id):
@@ -111,7 +111,7 @@ def _logarithm(file: File, node: ast.expr, most: int = 3) -> tuple[ast.expr, boo
     """`p` of `torch.log(p.clamp(min=eps))`, and whether a softmax was taken on the way."""
     if isinstance(node, ast.Name) and most:
         found = bound(file, node)
-        if found is None or _reads(found[1], node.id):
+        if found is None or node.id in variables_in(found[1]):
             return None
         return _logarithm(file, found[1], most - 1)
     if not isinstance(node, ast.Call):
@@ -224,7 +224,3 @@ def _is_count(node: ast.expr) -> bool:
     if isinstance(node, ast.Call):
         return last_name(node.func) in _COUNTING
     return isinstance(node, ast.Subscript) and last_name(node.value) == "shape"
-
-
-def _reads(node: ast.expr, name: str) -> bool:
-    return name in variables_in(node)

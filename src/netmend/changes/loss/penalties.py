@@ -171,7 +171,7 @@ def is_penalty(code: Code, file: File, node: ast.expr, depth: int = 0) -> bool:
         return is_penalty(code, file, node.left, deeper) or is_penalty(code, file, node.right, deeper)
     if isinstance(node, ast.Name):
         values = [s.value for s in _changes(file, node) if not isinstance(s.value, ast.Constant)]
-        own = [value for value in values if not _reads(value, node.id)]
+        own = [value for value in values if node.id not in variables_in(value)]
         return bool(own) and all(is_penalty(code, file, value, deeper) for value in own)
     if isinstance(node, ast.Call) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow)):
         parts = list(inside(node, ast.expr))
@@ -186,10 +186,6 @@ def is_penalty(code: Code, file: File, node: ast.expr, depth: int = 0) -> bool:
                 is_penalty(code, other, value, deeper) for other, value in values_of_call
             )
     return False
-
-
-def _reads(node: ast.expr, name: str) -> bool:
-    return name in variables_in(node)
 
 
 def _is_loss(node: ast.AST) -> bool:

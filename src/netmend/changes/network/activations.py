@@ -7,18 +7,15 @@ from dataclasses import dataclass
 
 from netmend.changes.case import Case
 from netmend.changes.network.chosen_by_name import Choice, choice_of, chosen, unchosen
+from netmend.changes.network.layer_removal import call_removed, out_of_sequence, value_of
 from netmend.diagnose.measures.heads import Head, Place, place_of
 from netmend.library.activations import LAYER_OF_ACTIVATION
 from netmend.program.source.dataflow import resolved
 from netmend.program.source.naming import qualified, rename_callee, spelled
 from netmend.program.source.writing import (
-    delete_argument,
-    delete_element,
     delete_statement,
     insert_after,
     replace,
-    unwrap_call,
-    unwrap_method,
 )
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
@@ -26,8 +23,6 @@ from netmend.vocabulary import FunctionFact, ModuleFact, Site
 from netmend.vocabulary.change import FileEdits
 
 _WITH_AXIS = ("softmax", "log_softmax")
-_SEQUENCES = ("Sequential", "OrderedDict", "ModuleList", "extend")
-_ADDING = ("append", "add_module", "register_module")
 
 
 @dataclass(frozen=True)
@@ -139,43 +134,13 @@ def without(case: Case, applied: Applied) -> FileEdits:
     if applied.choice is not None:
         return unchosen(case, applied.choice)
     if applied.in_sequence:
-        return _last_taken(case, applied) if applied.shared else _out_of_sequence(file, call)
+        return _last_taken(case, applied) if applied.shared else out_of_sequence(file, call)
     if applied.shared:
         return _last_round_apart(file, call)
-    edits = _unwrapped(file, call)
+    edits = call_removed(file, call, value_of(file, call))
     if edits and applied.created is not None:
         edits = (*edits, *_unused(case, *applied.created, call))
     return edits
-
-
-def value_of(file: File, call: ast.Call) -> ast.expr | None:
-    """What a function, method or module is applied to."""
-    if isinstance(call.func, ast.Attribute) and not qualified(file, call.func) and not _is_object(call.func):
-        return call.func.value
-    named = [keyword.value for keyword in call.keywords if keyword.arg == "input"]
-    return next(iter([*(a for a in call.args if not isinstance(a, ast.Starred)), *named]), None)
-
-
-def _is_object(function: ast.Attribute) -> bool:
-    """`self.softmax(x)` is a call of what `self` holds; `x.softmax(1)` a method of a tensor."""
-    return isinstance(function.value, ast.Name) and function.value.id == "self"
-
-
-def _unwrapped(file: File, call: ast.Call) -> FileEdits:
-    value = value_of(file, call)
-    statement = file.statement(call)
-    if value is None:
-        return ()
-    if isinstance(statement, ast.Expr) and statement.value is call:  # in place: `x.sigmoid_()`
-        return delete_statement(file, statement)
-    if isinstance(statement, ast.Assign) and statement.value is call and len(statement.targets) == 1:
-        target = statement.targets[0]
-        if isinstance(target, ast.Name) and isinstance(value, ast.Name) and target.id == value.id:
-            return delete_statement(file, statement)
-    if isinstance(call.func, ast.Attribute) and call.func.value is value:
-        return unwrap_method(file, call)
-    keyword = next((keyword for keyword in call.keywords if keyword.value is value), None)
-    return unwrap_call(file, call, keyword or value)
 
 
 def _unused(case: Case, file: File, created: ast.Call, call: ast.Call) -> FileEdits:
@@ -189,45 +154,6 @@ def _unused(case: Case, file: File, created: ast.Call, call: ast.Call) -> FileEd
         if last_name(node) == name and isinstance(node.ctx, ast.Load) and node is not call.func
     ]
     return () if others or statement is None else delete_statement(file, statement)
-
-
-def _out_of_sequence(file: File, node: ast.expr) -> FileEdits:
-    holder = file.parent(node)
-    if isinstance(holder, ast.Tuple) and isinstance(file.parent(holder), ast.List | ast.Tuple):
-        node, holder = holder, file.parent(holder)  # ("softmax", nn.Softmax())
-    statement = file.statement(node)
-    if isinstance(holder, ast.Call):
-        if last_name(holder.func) in _ADDING and isinstance(statement, ast.Expr):
-            return delete_statement(file, statement)
-        if last_name(holder.func) == "Sequential":
-            return delete_argument(file, holder, node)
-    if isinstance(holder, ast.List | ast.Tuple):
-        grows = isinstance(statement, ast.AugAssign) and statement.value is holder
-        if grows and len(holder.elts) == 1 and statement is not None:
-            return delete_statement(file, statement)
-        if not _is_paired(file, holder):
-            return delete_element(file, holder, node)
-    if not isinstance(node, ast.Call) or not qualified(file, node.func).startswith("torch.nn."):
-        return ()
-    name, extra = spelled(file, "torch.nn.Identity", like=node.func)
-    return (*replace(file, node, f"{name}()"), *extra)
-
-
-def _is_paired(file: File, holder: ast.expr) -> bool:
-    """Whether functions may be taken by number or in pairs with layers: a list of them that gets shorter would cost a layer."""
-    above, statement = file.parent(holder), file.statement(holder)
-    taker = file.parent(above) if isinstance(above, ast.Starred | ast.keyword) else above
-    if isinstance(taker, ast.Call) and last_name(taker.func) not in _SEQUENCES:
-        return True
-    name = last_name(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
-    if not name:
-        return False
-    if any(last_name(given) == name for call in file.calls("zip") for given in call.args):
-        return True
-    return any(
-        last_name(node.value) == name and not isinstance(node.slice, ast.Slice | ast.UnaryOp)
-        for node in inside(file.tree, ast.Subscript)
-    )
 
 
 def _last_taken(case: Case, applied: Applied) -> FileEdits:

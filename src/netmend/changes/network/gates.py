@@ -26,7 +26,7 @@ def is_gate(file: File, call: ast.expr) -> bool:
     """Whether a value weighs another one: `torch.sigmoid(g) * x`, `softmax(scores) @ v`."""
     for above in file.parents(call):
         if isinstance(above, ast.BinOp) and isinstance(above.op, ast.Mult | ast.MatMult):
-            other = above.right if _holds(above.left, call) else above.left
+            other = above.right if holds(above.left, call) else above.left
             if not isinstance(other, ast.Constant):
                 return True
         if isinstance(above, ast.Call) and last_name(above.func) in _MIXING:
@@ -41,10 +41,6 @@ def is_gate(file: File, call: ast.expr) -> bool:
         if isinstance(above, ast.Call) and not _is_plain(above):
             return False  # handed to a layer: what becomes of that is another matter
     return False
-
-
-def _holds(whole: ast.AST, part: ast.AST) -> bool:
-    return holds(whole, part)
 
 
 def _is_plain(call: ast.Call) -> bool:

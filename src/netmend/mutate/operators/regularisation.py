@@ -11,7 +11,7 @@ from netmend.changes.dropout_edits import dropout_rates, dropout_sites, set_drop
 from netmend.changes.function_edits import hidden
 from netmend.changes.loop.loop_code import Spot, model_at, spots
 from netmend.changes.loop.rate_places import set_setting
-from netmend.changes.network.layer_removal import call_removed, layer_removed
+from netmend.changes.network.layer_removal import call_removed, layer_removed, value_of
 from netmend.changes.network.model_layers import in_stack, is_written, united
 from netmend.changes.network.stacks import put_behind
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, LOG_PROBABILITIES, STACK, VALIDATED
@@ -57,7 +57,7 @@ def _without_dropout(case: Case) -> Iterator[FileEdits]:
     for fact in case.trace.all(FunctionFact):
         found = case.code.call_at(fact.site) if fact.function == "dropout" else None
         if found is not None:
-            yield call_removed(*found)
+            yield call_removed(*found, value_of(*found))
 
 
 @dataclass(frozen=True, eq=False)

@@ -92,7 +92,7 @@ def out_of_block(file: File, block: ast.With | ast.AsyncWith) -> FileEdits:
     lines, place = lines_of(file.text), file.place(block)
     first, last = file.place(block.body[0]), file.place(block.body[-1])
     outer = lines.content(place.line)[: place.column]
-    if outer.strip() or first.line == place.line or _has_long_text(block):
+    if outer.strip() or first.line == place.line or has_long_text(block):
         return ()
     inner = lines.content(first.line)[: first.column]
     if inner.strip() or not inner.startswith(outer):
@@ -111,7 +111,7 @@ def out_of_block(file: File, block: ast.With | ast.AsyncWith) -> FileEdits:
     return file.edits(lines.edit(start, end, "\n".join(moved)))
 
 
-def _has_long_text(block: ast.stmt) -> bool:
+def has_long_text(block: ast.stmt) -> bool:
     """Whether a string runs over several lines: its inside must not be moved."""
     return any(
         isinstance(node, ast.Constant | ast.JoinedStr) and node.lineno != node.end_lineno

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from netmend.changes.case import Case
-from netmend.changes.data.batch_order import in_random_order
+from netmend.changes.data.batch_order import first_index, in_random_order, moves
 from netmend.changes.data.data_holders import training_inputs, training_targets
 from netmend.changes.data.data_origins import Flow
 from netmend.diagnose.measures.batches import training_loader
@@ -16,7 +16,7 @@ from netmend.program.source.naming import rename_callee
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import inside, last_name, stored_in, variables_in
+from netmend.program.text.queries import inside, last_name, variables_in
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
 from netmend.vocabulary import LoaderFact
@@ -224,7 +224,7 @@ def _cuts(ways: list[Flow]) -> list[_Cut]:
         for step in flow:
             if isinstance(step.node, ast.Subscript):
                 loop = step.file.loop(step.node)
-                index = step.node.slice.elts[0] if isinstance(step.node.slice, ast.Tuple) else step.node.slice
+                index = first_index(step.node)
                 if loop is not None and not isinstance(index, ast.Constant):
                     found.append(_Cut(step.file, step.node, index, loop))
     return found
@@ -232,7 +232,7 @@ def _cuts(ways: list[Flow]) -> list[_Cut]:
 
 def _beside(labels: _Cut, inputs: list[_Cut]) -> _Cut | None:
     """A cut of other data in the same loop, by another index."""
-    if not _moves(labels):
+    if not moves(labels.index, labels.loop):
         return None
     if not inputs:  # a network that is no module: what stands beside the labels
         inputs = [
@@ -243,7 +243,7 @@ def _beside(labels: _Cut, inputs: list[_Cut]) -> _Cut | None:
             and isinstance(node.slice, ast.Slice)
         ]
     for cut in inputs:
-        if cut.loop is not labels.loop or not _moves(cut):
+        if cut.loop is not labels.loop or not moves(cut.index, cut.loop):
             continue
         # the next word of a text is its label
         same_data = ast.dump(cut.node.value) == ast.dump(labels.node.value)
@@ -253,12 +253,6 @@ def _beside(labels: _Cut, inputs: list[_Cut]) -> _Cut | None:
 
 def _is_same_cut(inputs: _Cut, labels: _Cut) -> bool:
     return labels.loop is inputs.loop and ast.dump(labels.index) == ast.dump(inputs.index)
-
-
-def _moves(cut: _Cut) -> bool:
-    used = variables_in(cut.index)
-    stored = stored_in(cut.loop)
-    return bool(used & stored)
 
 
 def _by_batches(cut: _Cut) -> FileEdits:
@@ -301,7 +295,7 @@ def _again(cut: _Cut, name: str, by_rows: bool) -> FileEdits:
     edits: FileEdits = ()
     for node in inside(cut.loop, ast.Subscript):
         if isinstance(node.ctx, ast.Load):
-            index = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) else node.slice
+            index = first_index(node)
             if ast.dump(index) == ast.dump(cut.index):
                 edits = (*edits, *replace(cut.file, index, text))
     return edits

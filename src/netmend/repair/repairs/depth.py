@@ -9,7 +9,7 @@ from functools import partial
 from itertools import pairwise
 
 from netmend.changes.case import Case
-from netmend.changes.network.layer_removal import call_removed, layer_removed
+from netmend.changes.network.layer_removal import call_removed, layer_removed, value_of
 from netmend.changes.network.model_layers import (
     in_stack,
     layers_of,
@@ -117,7 +117,7 @@ class RemoveLayer(Repair, code="R318", cures=("LYR-EXTRA",), effort=BY_FACTS):
             yield from self.change(case, f"without {module.name}", edits, knob=module.name)
         elif function is not None:
             found = case.code.call_at(function.site)
-            edits = () if found is None else call_removed(*found)
+            edits = () if found is None else call_removed(*found, value_of(*found))
             yield from self.change(case, f"without {function.function}", edits, knob=function.name)
 
     EXAMPLES = {

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from netmend.changes.case import Case
-from netmend.changes.network.layer_removal import call_removed, layer_removed
+from netmend.changes.network.layer_removal import call_removed, layer_removed, value_of
 from netmend.changes.network.model_layers import in_stack, links_of, made_by, model_of_fault, united
 from netmend.changes.network.stacks import init_of, put_behind
 from netmend.diagnose.measures.chain import Link, last_weighted
@@ -153,7 +153,7 @@ class DropoutRate(
             return layer_removed(case, module)
         site = next((drop.site for drop in dropouts(case.trace) if drop.name == name), None)
         found = case.code.call_at(site)
-        return () if found is None else call_removed(*found)
+        return () if found is None else call_removed(*found, value_of(*found))
 
     EXAMPLES = {
         "a literal": _rate_example(

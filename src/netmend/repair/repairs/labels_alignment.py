@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from netmend.changes.case import Case
+from netmend.changes.data.batch_order import first_index
 from netmend.changes.data.data_holders import Holder, holders, training_inputs, training_targets
 from netmend.changes.data.data_origins import Flow, Step
 from netmend.program.source.bindings import binding_of
@@ -149,7 +150,7 @@ def _moves(case: Case, flow: Flow) -> list[_Move]:
     names: list[Holder] = list(holders(flow))
     for step in flow:
         if isinstance(step.node, ast.Subscript) and not step.path and step.file.loop(step.node) is None:
-            index = step.node.slice.elts[0] if isinstance(step.node.slice, ast.Tuple) else step.node.slice
+            index = first_index(step.node)
             statement = step.file.statement(step.node)
             if statement is not None and _is_order(step.file, index):
                 found.append(_Move(step.file, statement, index))

@@ -12,6 +12,7 @@ from netmend.changes.data.data_holders import evaluation_inputs, kind_of, traini
 from netmend.changes.data.data_origins import flows
 from netmend.changes.data.standardise import own_class
 from netmend.program.source.naming import imports, spelled
+from netmend.program.source.numbers import literal
 from netmend.program.source.writing import insert_before, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
@@ -258,7 +259,8 @@ class FlattenSize(Repair, code="R315", cures=("TSR-SHAPE",)):
     def propose(self, case: Case) -> Iterator[Change]:
         for file, call in self._views(case):
             holder = call.func.value if isinstance(call.func, ast.Attribute) else None
-            old = _number(call.args[1])
+            number = literal(call.args[1])
+            old = None if number is None else int(number)
             samples = case.model.input_shapes[0][0] if case.model and case.model.input_shapes else 0
             size = _per_sample(case.trace.run.exception or "", old, samples)
             if holder is None or not isinstance(holder, ast.Name) or not size or old is None:
@@ -336,13 +338,3 @@ def _per_sample(text: str, old: int | None, samples: int) -> int:
     else:
         return 0
     return total // count if count and total % count == 0 else 0
-
-
-def _number(node: ast.expr) -> int | None:
-    """The value of `400` or `16 * 5 * 5`."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, int):
-        return node.value
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
-        left, right = _number(node.left), _number(node.right)
-        return None if left is None or right is None else left * right
-    return None

@@ -13,7 +13,7 @@ from netmend.changes.loop.batch_places import loader_of
 from netmend.changes.loop.loop_code import Spot, assigned_names, loops_around, names_in, spot, spots
 from netmend.diagnose.measures.batches import batch_size, training_samples
 from netmend.library.operations import AXES, FLOATS, INTEGERS, MOVES
-from netmend.program.source.moving import text_of
+from netmend.program.source.moving import has_long_text, text_of
 from netmend.program.source.naming import spelled
 from netmend.program.text.file import File, block_of, in_block
 from netmend.program.text.queries import holds, inside, last_name
@@ -162,7 +162,7 @@ class MiniBatches(
         first, last = update.statements[0], update.statements[-1]
         place, end = file.place(first), file.place(last)
         indentation = lines.content(place.line)[: place.column]
-        if indentation.strip() or any(_has_long_text(statement) for statement in update.statements):
+        if indentation.strip() or any(has_long_text(statement) for statement in update.statements):
             return ()
         used = {name for node in (file.function(first) or file.tree,) for name in names_in(node)}
         index = next(name for name in ("index", "batch_index", "chosen", "part_index") if name not in used)
@@ -270,7 +270,3 @@ def _whole(value: ast.expr) -> ast.expr | None:
 def _loaded_first(statement: ast.stmt) -> set[str]:
     """Names that a statement reads."""
     return {node.id for node in inside(statement, ast.Name) if isinstance(node.ctx, ast.Load)}
-
-
-def _has_long_text(statement: ast.stmt) -> bool:
-    return any(node.lineno != node.end_lineno for node in inside(statement, ast.Constant, ast.JoinedStr))

@@ -177,8 +177,7 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
             (
                 above.test
                 for above in file.parents(backward.statement)
-                if isinstance(above, ast.If)
-                and any(backward.statement is s or _holds(s, backward) for s in above.body)
+                if isinstance(above, ast.If) and any(holds(s, backward.statement) for s in above.body)
             ),
             None,
         )
@@ -297,10 +296,6 @@ def _is_at(call: Spot, line: int) -> bool:
         for above in call.file.parents(call.call)
         if isinstance(above, ast.stmt)
     )
-
-
-def _holds(statement: ast.stmt, inner: Spot) -> bool:
-    return holds(statement, inner.statement)
 
 
 def _where_known(file: File, call: Spot, names: set[str]) -> ast.stmt | None:

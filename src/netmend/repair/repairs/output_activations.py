@@ -10,12 +10,12 @@ from netmend.changes.case import Case
 from netmend.changes.loss.scores_again import scores_again
 from netmend.changes.network.activations import Applied, applied_at, clamp_at, exchanged, without
 from netmend.changes.network.heads_in_source import head_of, last_layer, model_calls
+from netmend.changes.network.layer_removal import call_removed, value_of
 from netmend.changes.network.output_uses import once, scores_for_probabilities
 from netmend.diagnose.measures.heads import Head
 from netmend.library.activations import OF_ANSWERS
 from netmend.library.losses import DISTANCES
-from netmend.program.source.moving import taken_out
-from netmend.program.source.writing import delete_argument, unwrap_call, unwrap_method
+from netmend.program.source.writing import delete_argument
 from netmend.program.text.queries import last_name
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
@@ -192,17 +192,7 @@ def _on_the_scores(case: Case) -> FileEdits:
     if last_name(call.func) == "ReLU":
         is_layer = isinstance(holder, ast.Call) and last_name(holder.func) == "Sequential"
         return delete_argument(file, holder, call) if is_layer and isinstance(holder, ast.Call) else ()
-    value = call.args[0] if call.args else None
-    if value is None:
-        return unwrap_method(file, call)
-    is_whole = isinstance(statement, ast.Assign) and statement.value is call
-    if (
-        is_whole
-        and isinstance(statement, ast.Assign)
-        and file.source(statement.targets[0]) == file.source(value)
-    ):
-        return taken_out(file, statement)
-    return unwrap_call(file, call, value)
+    return call_removed(file, call, value_of(file, call))
 
 
 _YES_NO = ("binary_cross_entropy",)

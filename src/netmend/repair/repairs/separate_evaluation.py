@@ -9,7 +9,6 @@ from functools import partial
 
 from netmend.changes.case import Case
 from netmend.changes.data.data_holders import (
-    Holder,
     evaluation_inputs,
     is_array,
     pairs,
@@ -18,8 +17,10 @@ from netmend.changes.data.data_holders import (
     training_targets,
 )
 from netmend.changes.data.data_origins import Flow
+from netmend.changes.data_edits import evaluates_too
 from netmend.program.source.bindings import binding_of
 from netmend.program.source.naming import new_variable, spelled
+from netmend.program.source.numbers import literal
 from netmend.program.source.writing import insert_after, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import holds, inside, last_name, uses_of
@@ -126,7 +127,7 @@ def _shuffled_first(case: Case) -> FileEdits:
     found = pairs(case)
     for inputs, targets in reversed([pair for pair in found if pair[0].block is found[0][0].block]):
         array = is_array(inputs.flow, inputs)
-        if inputs.name == targets.name or array is None or not _is_shared(case, inputs):
+        if inputs.name == targets.name or array is None or not evaluates_too(case, inputs):
             continue
         last = max((settled(inputs), settled(targets)), key=lambda s: s.lineno)
         name, extra = spelled(inputs.file, "numpy.random.permutation" if array else "torch.randperm")
@@ -137,15 +138,6 @@ def _shuffled_first(case: Case) -> FileEdits:
         )
         return (*insert_after(inputs.file, last, text), *extra)
     return ()
-
-
-def _is_shared(case: Case, held: Holder) -> bool:
-    """Whether evaluation data comes out of the same name."""
-    return any(
-        step.kind == "bound" and step.statement is held.statement and step.name == held.name
-        for flow in evaluation_inputs(case)
-        for step in flow
-    )
 
 
 @dataclass(frozen=True)
@@ -248,7 +240,7 @@ def _apart(training: Flow, evaluation: Flow) -> FileEdits:
             end, start = one.slice.upper, other.slice.lower
             if end is None or start is None or one.slice.lower is not None:
                 continue
-            last, first = _number(end), _number(start)
+            last, first = literal(end), literal(start)
             if last is None or first is None or (last < 0) != (first < 0) or first >= last:
                 continue
             edits: FileEdits = ()
@@ -258,14 +250,6 @@ def _apart(training: Flow, evaluation: Flow) -> FileEdits:
                     edits = (*edits, *replace(one.file, node.lower, one.file.source(end)))
             return edits
     return ()
-
-
-def _number(node: ast.expr) -> int | None:
-    try:
-        value = ast.literal_eval(node)
-    except ValueError:
-        return None
-    return value if isinstance(value, int) else None
 
 
 def _held_out(training: Flow, evaluation: Flow) -> FileEdits:
