@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+from netmend.testing.marks import read_marked
 from netmend.unit import Family
 from netmend.vocabulary.finding import Edit, Finding, Fix, Related
 
@@ -34,6 +35,12 @@ class Snippet:
     line: int = 0  # BAD: the line that the finding stands on
     fixed: str | None = None  # BAD: the source after the rule's own fix
     files: Mapping[str, str] = field(default_factory=dict)  # other files of the project, beside it
+
+
+def mended(title: str, marked: str, line: int = 0) -> Snippet:
+    """A BAD example with the rule's own fix marked in it (see `testing/marks.py`); the finding is on the first line that changes."""
+    source, fixed, changed = read_marked(marked)
+    return Snippet(title, source, line or changed, fixed)
 
 
 class StaticRule:

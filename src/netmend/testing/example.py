@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from netmend.testing.marks import one_side, read_marked
 from netmend.testing.programs import program, script
-
-_MARKED = re.compile(r"⟨([^⟨⟩]*)⟩")  # «⟨old → new⟩», or «⟨here⟩» for the place of the fault
-_LINE = re.compile(r"( *)([+-])(?: (.*))?")  # a line that is added or taken away
-_ARROW = re.compile(r" ?→ ?")
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ def example(text: str = "", *, fault: bool = True, mark: str = "", **parts: Any)
     """
     told = {name: parts.pop(name) for name in Example.__dataclass_fields__ if name in parts}
     marked = script(text, **parts) if text else program(**parts)
-    before, after, line = _read(marked)
+    before, after, line = read_marked(marked)
     line = line if fault and not mark else 0
     return Example("", before, mark=mark, line=line, after=after if after != before else "", **told)
 
@@ -80,36 +76,7 @@ def changed(program: str, *parts: str, nth: int = 0) -> Example:
     """A whole program, and the parts of it that change, each of which occurs once: `lr=⟨0.1 → 1.0⟩`."""
     before = after = program.lstrip("\n")
     for part in parts:
-        old, new = _side(part, 0), _side(part, -1)
+        old, new = one_side(part, 0), one_side(part, -1)
         assert before.count(old) == 1, f"{old!r} is there {before.count(old)} times"
         after = after.replace(old, new)
     return Example("", before, nth=nth, after=after if parts else "")
-
-
-def _side(marked: str, side: int) -> str:
-    return _MARKED.sub(lambda found: _ARROW.split(found[1])[side], marked)
-
-
-def _read(marked: str) -> tuple[str, str, int]:
-    """The program before and after, and the line of the fault."""
-    before: list[str] = []
-    after: list[str] = []
-    changed: list[int] = []
-    pointed: list[int] = []
-    for line in marked.splitlines():
-        whole = _LINE.fullmatch(line)
-        if whole:
-            (after if whole[2] == "+" else before).append(whole[1] + whole[3] if whole[3] else "")
-            changed.append(len(before))
-            continue
-        before.append(_side(line, 0))
-        after.append(_side(line, -1))
-        if before[-1] != after[-1]:
-            changed.append(len(before))
-        elif before[-1] != line:
-            pointed.append(len(before))
-    return _joined(before), _joined(after), next(iter((*pointed, *changed)), 0)
-
-
-def _joined(lines: list[str]) -> str:
-    return "\n".join(lines) + "\n"

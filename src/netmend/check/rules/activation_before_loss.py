@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH, TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.meaning.loss_targets import class_ids, one_hot
 from netmend.program.meaning.losses import PLAIN, ends_in, heads, width, without
@@ -60,18 +60,13 @@ class SoftmaxBeforeCrossEntropy(StaticRule, code="S201", cause="LYR-SOFTMAX-EXTR
         ),
     )
     BAD = (
-        Snippet("softmax layer last", SOFTMAX_HEAD + "net = nn.Sequential(nn.Linear(4, 3), nn.Softmax(1))\nloss = criterion(net(x), y)\n", line=7,
-                fixed=SOFTMAX_HEAD + "net = nn.Sequential(nn.Linear(4, 3))\nloss = criterion(net(x), y)\n"),
+        mended("softmax layer last", SOFTMAX_HEAD + "net = nn.Sequential(nn.Linear(4, 3)⟨, nn.Softmax(1) → ⟩)\nloss = criterion(net(x), y)\n"),
         Snippet("softmax in forward of another file", "import torch\nfrom model import Net\nloss = torch.nn.functional.cross_entropy(Net()(x), y)\n",
                 line=10, files={"model.py": MODEL}),
-        Snippet("as a method", SOFTMAX_HEAD + "loss = criterion(net(x).softmax(-1).squeeze(), y)\n", line=7,
-                fixed=SOFTMAX_HEAD + "loss = criterion(net(x).squeeze(), y)\n"),
-        Snippet("as a function, rows picked", SOFTMAX_HEAD + "out = F.softmax(net(x), dim=1)\nloss = criterion(out[mask], y[mask])\n", line=7,
-                fixed=SOFTMAX_HEAD + "out = net(x)\nloss = criterion(out[mask], y[mask])\n"),
-        Snippet("criterion chosen in a dict", SOFTMAX_HEAD + "choices = {'plain': criterion, 'smooth': nn.CrossEntropyLoss(label_smoothing=0.1)}\n"
-                "loss = choices[name](net(x).softmax(1), y)\n", line=8,
-                fixed=SOFTMAX_HEAD + "choices = {'plain': criterion, 'smooth': nn.CrossEntropyLoss(label_smoothing=0.1)}\n"
-                "loss = choices[name](net(x), y)\n"),
+        mended("as a method", SOFTMAX_HEAD + "loss = criterion(net(x).⟨softmax(-1).squeeze → squeeze⟩(), y)\n"),
+        mended("as a function, rows picked", SOFTMAX_HEAD + "out = ⟨F.softmax(net(x), dim=1) → net(x)⟩\nloss = criterion(out[mask], y[mask])\n"),
+        mended("criterion chosen in a dict", SOFTMAX_HEAD + "choices = {'plain': criterion, 'smooth': nn.CrossEntropyLoss(label_smoothing=0.1)}\n"
+                "loss = choices[name](net(x)⟨.softmax(1) → ⟩, y)\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -105,10 +100,8 @@ class LogSoftmaxBeforeCrossEntropy(StaticRule, code="S202", cause="LYR-SOFTMAX-E
         Snippet("over another axis on one path", LOG_SOFTMAX_HEAD + "out = net(x)\nif flat:\n    out = out.log_softmax(1)\nloss = criterion(out, y)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("as a function", LOG_SOFTMAX_HEAD + "loss = criterion(F.log_softmax(net(x), dim=1), y)\n", line=6,
-                fixed=LOG_SOFTMAX_HEAD + "loss = criterion(net(x), y)\n"),
-        Snippet("as the last layer", LOG_SOFTMAX_HEAD + "model = nn.Sequential(net, nn.LogSoftmax(dim=1))\nloss = F.cross_entropy(model(x), y)\n", line=6,
-                fixed=LOG_SOFTMAX_HEAD + "model = nn.Sequential(net)\nloss = F.cross_entropy(model(x), y)\n"),
+        mended("as a function", LOG_SOFTMAX_HEAD + "loss = criterion(⟨F.log_softmax(net(x), dim=1) → net(x)⟩, y)\n"),
+        mended("as the last layer", LOG_SOFTMAX_HEAD + "model = nn.Sequential(net⟨, nn.LogSoftmax(dim=1) → ⟩)\nloss = F.cross_entropy(model(x), y)\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -141,10 +134,8 @@ class SigmoidBeforeCrossEntropy(StaticRule, code="S203", cause="ACT-OUT-WRONG"):
                 "        return x if self.training else torch.sigmoid(x)\n\nnet = Net()\nloss = nn.functional.cross_entropy(net(x), y)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("sigmoid layer last", SOFTMAX_HEAD + "model = nn.Sequential(net, nn.Sigmoid())\nloss = criterion(model(x), y)\n", line=7,
-                fixed=SOFTMAX_HEAD + "model = nn.Sequential(net)\nloss = criterion(model(x), y)\n"),
-        Snippet("tanh as a function", SOFTMAX_HEAD + "out = torch.tanh(net(x))\nloss = F.cross_entropy(out, y)\n", line=7,
-                fixed=SOFTMAX_HEAD + "out = net(x)\nloss = F.cross_entropy(out, y)\n"),
+        mended("sigmoid layer last", SOFTMAX_HEAD + "model = nn.Sequential(net⟨, nn.Sigmoid() → ⟩)\nloss = criterion(model(x), y)\n"),
+        mended("tanh as a function", SOFTMAX_HEAD + "out = ⟨torch.tanh(net(x)) → net(x)⟩\nloss = F.cross_entropy(out, y)\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -190,10 +181,8 @@ class SigmoidBeforeLogitsLoss(StaticRule, code="S204", cause="LYR-SOFTMAX-EXTRA"
         Snippet("sigmoid weighs the scores", LOGITS_HEAD + "out = net(x)\nloss = criterion(out * torch.sigmoid(out), y)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("sigmoid layer last", LOGITS_HEAD + "model = nn.Sequential(net, nn.Sigmoid())\nloss = criterion(model(x), y)\n", line=7,
-                fixed=LOGITS_HEAD + "model = nn.Sequential(net)\nloss = criterion(model(x), y)\n"),
-        Snippet("as a method", LOGITS_HEAD + "loss = F.binary_cross_entropy_with_logits(net(x).sigmoid(), y)\n", line=7,
-                fixed=LOGITS_HEAD + "loss = F.binary_cross_entropy_with_logits(net(x), y)\n"),
+        mended("sigmoid layer last", LOGITS_HEAD + "model = nn.Sequential(net⟨, nn.Sigmoid() → ⟩)\nloss = criterion(model(x), y)\n"),
+        mended("as a method", LOGITS_HEAD + "loss = F.binary_cross_entropy_with_logits(net(x)⟨.sigmoid() → ⟩, y)\n"),
         Snippet("model and loss meet in a function", TRAIN, line=10),
     )  # fmt: skip
 
@@ -226,10 +215,8 @@ class SoftmaxBeforeLogitsLoss(StaticRule, code="S205", cause="LYR-SOFTMAX-EXTRA"
         Snippet("attention inside", SOFTMAX_LOGITS_HEAD + "weights = torch.softmax(net(x), dim=1)\nloss = criterion((weights * x).sum(1), y)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("softmax layer last", SOFTMAX_LOGITS_HEAD + "model = nn.Sequential(net, nn.Softmax(dim=1))\nloss = criterion(model(x), y)\n", line=7,
-                fixed=SOFTMAX_LOGITS_HEAD + "model = nn.Sequential(net)\nloss = criterion(model(x), y)\n"),
-        Snippet("one column of it", SOFTMAX_LOGITS_HEAD + "p = F.softmax(net(x), dim=1)\nloss = criterion(p[:, 1], y)\n", line=7,
-                fixed=SOFTMAX_LOGITS_HEAD + "p = net(x)\nloss = criterion(p[:, 1], y)\n"),
+        mended("softmax layer last", SOFTMAX_LOGITS_HEAD + "model = nn.Sequential(net⟨, nn.Softmax(dim=1) → ⟩)\nloss = criterion(model(x), y)\n"),
+        mended("one column of it", SOFTMAX_LOGITS_HEAD + "p = ⟨F.softmax(net(x), dim=1) → net(x)⟩\nloss = criterion(p[:, 1], y)\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.library.operations import OFF_DEVICE
 from netmend.program.engine.history import STORE, CallEvent, Event, Loop, always
 from netmend.program.engine.program import Program
@@ -67,16 +67,11 @@ class BackwardMissing(StaticRule, code="S107", cause="LOOP-BACKWARD"):
         Snippet("loss of the step before is only shown", HEAD + "for x, y in data:\n    opt.zero_grad()\n    update(net, x, y)\n    print(F.mse_loss(net(x), y))\n    opt.step()\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("forgotten", HEAD + "for x, y in data:\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n    opt.step()\n", line=10,
-                fixed=HEAD + "for x, y in data:\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n    loss.backward()\n    opt.step()\n"),
-        Snippet("forgotten in a function", FUNCTION + "            optimizer.step()\n            total += loss.item()\n", line=10,
-                fixed=FUNCTION + "            loss.backward()\n            optimizer.step()\n            total += loss.item()\n"),
-        Snippet("loss written out", HEAD + "for x, y in data:\n    opt.zero_grad()\n    loss = (net(x) - y).square().mean()\n    opt.step()\n", line=10,
-                fixed=HEAD + "for x, y in data:\n    opt.zero_grad()\n    loss = (net(x) - y).square().mean()\n    loss.backward()\n    opt.step()\n"),
-        Snippet("loss given as a parameter", "def train(model, loader, optimizer, criterion):\n    for x, y in loader:\n        optimizer.zero_grad()\n"
-                "        loss = criterion(model(x), y)\n        optimizer.step()\n", line=5,
-                fixed="def train(model, loader, optimizer, criterion):\n    for x, y in loader:\n        optimizer.zero_grad()\n"
-                "        loss = criterion(model(x), y)\n        loss.backward()\n        optimizer.step()\n"),
+        mended("forgotten", HEAD + "for x, y in data:\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n    + loss.backward()\n    opt.step()\n", line=10),
+        mended("forgotten in a function", FUNCTION + "            + loss.backward()\n            optimizer.step()\n            total += loss.item()\n", line=10),
+        mended("loss written out", HEAD + "for x, y in data:\n    opt.zero_grad()\n    loss = (net(x) - y).square().mean()\n    + loss.backward()\n    opt.step()\n", line=10),
+        mended("loss given as a parameter", "def train(model, loader, optimizer, criterion):\n    for x, y in loader:\n        optimizer.zero_grad()\n"
+                "        loss = criterion(model(x), y)\n        + loss.backward()\n        optimizer.step()\n", line=5),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -71,8 +71,8 @@ class BatchAxisOfRecurrentLayer(StaticRule, code="S312", cause="INP-FORMAT-RNN")
     BAD = (
         Snippet("forgotten", PLAIN + "        return self.fc(out[:, -1])\n", line=12,
                 fixed=FIRST + "        return self.fc(out[:, -1])\n"),
-        Snippet("with all axes written", "import torch.nn as nn\n\ngru = nn.GRU(8, 4, num_layers=2)\n\ndef predict(x):\n    y, _ = gru(x)\n    return y[:, -1, :]\n", line=7,
-                fixed="import torch.nn as nn\n\ngru = nn.GRU(8, 4, num_layers=2, batch_first=True)\n\ndef predict(x):\n    y, _ = gru(x)\n    return y[:, -1, :]\n"),
+        mended("with all axes written", "import torch.nn as nn\n\ngru = nn.GRU(8, 4, num_layers=2⟨ → , batch_first=True⟩)\n\ndef predict(x):\n    y, _ = gru(x)\n"
+                "    return y[:, -1, :]\n", line=7),
         Snippet("batch first, last sample", FIRST + "        return self.fc(out[-1, :, :])\n", line=12),
     )  # fmt: skip
 

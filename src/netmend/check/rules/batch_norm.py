@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import CallEvent, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Element, constant, resolved
@@ -38,12 +38,9 @@ class BiasBeforeBatchNorm(StaticRule, code="S324", cause="LYR-BIAS-EXTRA", advis
         Snippet("bias from the outside", BIAS_HEAD + "def block(bias):\n    return nn.Sequential(nn.Conv2d(1, 8, 3, bias=bias), nn.BatchNorm2d(8))\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("in a Sequential", BIAS_HEAD + "net = nn.Sequential(nn.Conv2d(1, 8, 3), nn.BatchNorm2d(8), nn.ReLU())\n", line=4,
-                fixed=BIAS_HEAD + "net = nn.Sequential(nn.Conv2d(1, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU())\n"),
-        Snippet("in forward", BIAS_HEAD + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(4, 8)\n        self.bn = nn.BatchNorm1d(8)\n\n"
-                "    def forward(self, x):\n        return self.bn(self.fc(x))\n", line=7,
-                fixed=BIAS_HEAD + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(4, 8, bias=False)\n        self.bn = nn.BatchNorm1d(8)\n\n"
-                "    def forward(self, x):\n        return self.bn(self.fc(x))\n"),
+        mended("in a Sequential", BIAS_HEAD + "net = nn.Sequential(nn.Conv2d(1, 8, 3⟨ → , bias=False⟩), nn.BatchNorm2d(8), nn.ReLU())\n"),
+        mended("in forward", BIAS_HEAD + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(4, 8⟨ → , bias=False⟩)\n"
+                "        self.bn = nn.BatchNorm1d(8)\n\n    def forward(self, x):\n        return self.bn(self.fc(x))\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

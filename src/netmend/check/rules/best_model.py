@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from math import inf
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, Event, common_loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, options, resolved
@@ -95,8 +95,7 @@ class BestStateNotCopied(StaticRule, code="S609", cause="TRN-CKPT"):
         ),
     )
     BAD = (
-        Snippet("alias", STATE_HEAD + STATE_LOOP.format("net.state_dict()") + "net.load_state_dict(state)\n", line=16,
-                fixed=STATE_HEAD + STATE_LOOP.format("copy.deepcopy(net.state_dict())") + "net.load_state_dict(state)\n"),
+        mended("alias", STATE_HEAD + STATE_LOOP.format("⟨net.state_dict() → copy.deepcopy(net.state_dict())⟩") + "net.load_state_dict(state)\n"),
         Snippet("in a trainer", TRAINER.format("self.model.state_dict()"), line=15,
                 fixed="import copy\n" + TRAINER.format("copy.deepcopy(self.model.state_dict())")),
         Snippet("a shallow copy", STATE_HEAD + STATE_LOOP.format("dict(net.state_dict())") + "net.load_state_dict(state)\n", line=16),
@@ -254,9 +253,9 @@ class BestStartsAtZero(StaticRule, code="S617", cause="HYP-EPOCH-FEW"):
         Snippet("set from outside", STOPPER.format("0.0") + "\nstopper = Stopper(3)\nstopper.best = float('inf')\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("zero", START_HEAD + "best = 0.0\n" + START_LOOP, line=3, fixed=START_HEAD + 'best = float("inf")\n' + START_LOOP),
+        mended("zero", START_HEAD + 'best = ⟨0.0 → float("inf")⟩\n' + START_LOOP),
         Snippet("several names", START_HEAD + "best, wait = 0, 0\n" + START_LOOP.replace("val_loss < best", "best > val_loss and epoch > 2"), line=3),
-        Snippet("in an object", STOPPER.format("0.0"), line=6, fixed=STOPPER.format('float("inf")')),
+        mended("in an object", STOPPER.format('⟨0.0 → float("inf")⟩')),
         Snippet("measured by a loss", MEASURED.format("cross_entropy"), line=12),
         Snippet("accuracy from infinity", START_HEAD + "best_acc = float('inf')\n" + START_LOOP.replace("best:", "best_acc:").replace("best =", "best_acc =")
                 .replace("val_loss <", "val_loss >").replace("val_loss", "acc"), line=3),

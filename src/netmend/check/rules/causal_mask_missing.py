@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Operation, Value, constant, resolved
 from netmend.program.meaning.losses import with_argument
@@ -109,10 +109,8 @@ class CausalMaskMissing(StaticRule, code="S232", cause="TOK-CAUSAL-MISSING"):
         Snippet("forwards only", LAYERS.format("nn.LSTM(32, 32, batch_first=True)", "x, _ = self.body(x)")),
     )  # fmt: skip
     BAD = (
-        Snippet("fused attention", HEAD.format(FUSED.format("q, k, v")) + PAIRS, line=13,
-                fixed=HEAD.format(FUSED.format("q, k, v, is_causal=True")) + PAIRS),
-        Snippet("pieces of a text", HEAD.format(FUSED.format("q, k, v, is_causal=False")) + WINDOWS, line=13,
-                fixed=HEAD.format(FUSED.format("q, k, v, is_causal=True")) + WINDOWS),
+        mended("fused attention", HEAD.format(FUSED.format("q, k, v⟨ → , is_causal=True⟩")) + PAIRS),
+        mended("pieces of a text", HEAD.format(FUSED.format("q, k, v, is_causal=⟨False → True⟩")) + WINDOWS),
         Snippet("by hand", HEAD.format(BY_HAND.format("")) + WINDOWS, line=14),
         Snippet("parts in a dict", LAYERS.format(f"nn.ModuleDict(dict(blocks={ENCODER}))", "x = self.body.blocks(x, mask=None)"), line=13),
         Snippet("attention layer", LAYERS.format("nn.MultiheadAttention(32, 4, batch_first=True)", "x, _ = self.body(x, x, x)"), line=13),

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Operation, Value, constant, resolved
 from netmend.program.meaning.states import model_of_state, state_names
@@ -146,7 +146,7 @@ class StateDictIsAPath(StaticRule, code="S712", cause="API-USAGE"):
         ),
     )
     BAD = (
-        Snippet("a literal", "import torch\n\nmodel.load_state_dict('net.pt')\n", line=3, fixed="import torch\n\nmodel.load_state_dict(torch.load('net.pt'))\n"),
+        mended("a literal", "import torch\n\nmodel.load_state_dict(⟨'net.pt' → torch.load('net.pt')⟩)\n"),
         Snippet("a path that was put together", "import os\nimport torch\n\npath = os.path.join(folder, 'net.pt')\nmodel.load_state_dict(path)\n", line=5),
         Snippet("a formatted string", "import torch\n\ndef resume(net, epoch):\n    net.load_state_dict(f'net-{epoch}.pt')\n", line=4),
     )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import Branch, Event, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Value
@@ -66,11 +66,10 @@ class ClipWithoutEffect(StaticRule, code="S118", cause="OPT-CLIP"):
     )  # fmt: skip
     BAD = (
         Snippet("after the step", LATE_HEAD + "    loss.backward()\n    opt.step()\n" + CLIP, line=11, fixed=LATE_HEAD + "    loss.backward()\n" + CLIP + "    opt.step()\n"),
-        Snippet("before backward", FUNCTION + "        clip_grad_value_(model.parameters(), 0.5)\n        loss.backward()\n        optimizer.step()\n", line=7,
-                fixed=FUNCTION + "        loss.backward()\n        clip_grad_value_(model.parameters(), 0.5)\n        optimizer.step()\n"),
-        Snippet("after step and clearing", FUNCTION + "        loss.backward()\n        optimizer.step()\n        optimizer.zero_grad()\n"
-                "        clip_grad_value_(model.parameters(), 0.5)\n", line=10,
-                fixed=FUNCTION + "        loss.backward()\n        clip_grad_value_(model.parameters(), 0.5)\n        optimizer.step()\n        optimizer.zero_grad()\n"),
+        mended("before backward", FUNCTION + "        + loss.backward()\n        clip_grad_value_(model.parameters(), 0.5)\n        - loss.backward()\n"
+                "        optimizer.step()\n", line=7),
+        mended("after step and clearing", FUNCTION + "        loss.backward()\n        + clip_grad_value_(model.parameters(), 0.5)\n        optimizer.step()\n"
+                "        optimizer.zero_grad()\n        - clip_grad_value_(model.parameters(), 0.5)\n", line=10),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import resolved
@@ -106,7 +106,7 @@ class OneLabelForRealAndMade(StaticRule, code="S237", cause="DAT-LABEL"):
     BAD = (
         Snippet("real ones called made", _gan_labelled("bce(D(real), zeros)"), fixed=_gan_labelled(), line=11),
         Snippet("made ones called real", _gan_labelled(made="bce(D(fake.detach()), ones)"), line=12),
-        Snippet("made on the spot", _gan_labelled("bce(D(real), torch.zeros_like(ones))"), fixed=_gan_labelled("bce(D(real), torch.ones_like(ones))"), line=11),
+        mended("made on the spot", _gan_labelled("bce(D(real), torch.⟨zeros_like → ones_like⟩(ones))")),
         Snippet("a hinge with the wrong sign", _gan_labelled("torch.relu(1 - D(real)).mean()", "torch.relu(1 - D(fake.detach())).mean()", "-D(fake).mean()"), line=12),
     )  # fmt: skip
 
@@ -174,12 +174,11 @@ class HalfOfDiscriminatorLoss(StaticRule, code="S238", cause="LOS-CALC"):
         Snippet("a classifier that also looks at others", _gan_joined("on_real", made="bce(D(other), zeros)")),
     )  # fmt: skip
     BAD = (
-        Snippet("real samples left out", _gan_joined("on_made"), fixed=_gan_joined("on_made + on_real"), line=13),
-        Snippet("made samples left out", _gan_joined("on_real / 2"), fixed=_gan_joined("on_real / 2 + on_made"), line=13),
-        Snippet("one twice", _gan_joined("on_made + on_made"), fixed=_gan_joined("on_made + on_made + on_real"), line=13),
+        mended("real samples left out", _gan_joined("on_made⟨ →  + on_real⟩")),
+        mended("made samples left out", _gan_joined("on_real / 2⟨ →  + on_made⟩")),
+        mended("one twice", _gan_joined("on_made + on_made⟨ →  + on_real⟩")),
         Snippet("not one backward", _gan_joined("on_made").replace("d_loss.backward()", "on_made.backward()"), line=14),
-        Snippet("one twice, with a condition", CONDITIONED.format(real="valid", made="fake").replace("(loss_real + loss_fake)", "(loss_fake + loss_fake)"),
-                fixed=CONDITIONED.format(real="valid", made="fake").replace("(loss_real + loss_fake)", "(loss_fake + loss_fake) + loss_real"), line=36),
+        mended("one twice, with a condition", CONDITIONED.format(real="valid", made="fake").replace("(loss_real + loss_fake)", "(loss_fake + loss_fake)⟨ →  + loss_real⟩")),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

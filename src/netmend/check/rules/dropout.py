@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import Body, Branch, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Value, constant, resolved
@@ -114,10 +114,9 @@ class DropoutIgnoresMode(StaticRule, code="S321", cause="LYR-DROPOUT-MODE"):
         Snippet("noisy on purpose", MODE_NET.replace("Net(", "Prenet(") + "        return F.dropout(self.fc(x), 0.5)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("rate only", MODE_NET + "        return F.dropout(self.fc(x), 0.5)\n", line=11,
-                fixed=MODE_NET + "        return F.dropout(self.fc(x), 0.5, training=self.training)\n"),
-        Snippet("in another method", MODE_NET + "        return self.fc(self.mix(x))\n\n    def mix(self, h):\n        return torch.nn.functional.dropout(h)\n", line=14,
-                fixed=MODE_NET + "        return self.fc(self.mix(x))\n\n    def mix(self, h):\n        return torch.nn.functional.dropout(h, training=self.training)\n"),
+        mended("rate only", MODE_NET + "        return F.dropout(self.fc(x), 0.5⟨ → , training=self.training⟩)\n"),
+        mended("in another method", MODE_NET + "        return self.fc(self.mix(x))\n\n    def mix(self, h):\n"
+                "        return torch.nn.functional.dropout(h⟨ → , training=self.training⟩)\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

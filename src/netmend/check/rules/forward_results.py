@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH, TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.library.activations import SHARES
 from netmend.program.engine.history import STORE, Body, Branch, Event
 from netmend.program.engine.program import Program
@@ -66,10 +66,8 @@ class OutputThrownAway(StaticRule, code="S317", cause="ARC-NET-WRONG"):
         Snippet("deleted again", OUTPUT_NET + "        h = self.skip(x)\n        del h\n        return self.out(self.fc(x))\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("on a line of its own", OUTPUT_NET + "        x = self.fc(x)\n        self.bn(x)\n        return self.out(x)\n", line=16,
-                fixed=OUTPUT_NET + "        x = self.fc(x)\n        x = self.bn(x)\n        return self.out(x)\n"),
-        Snippet("function on a line of its own", OUTPUT_NET + "        x = self.fc(x)\n        F.relu(x)\n        return self.out(x)\n", line=16,
-                fixed=OUTPUT_NET + "        x = self.fc(x)\n        x = F.relu(x)\n        return self.out(x)\n"),
+        mended("on a line of its own", OUTPUT_NET + "        x = self.fc(x)\n        ⟨ → x = ⟩self.bn(x)\n        return self.out(x)\n"),
+        mended("function on a line of its own", OUTPUT_NET + "        x = self.fc(x)\n        ⟨ → x = ⟩F.relu(x)\n        return self.out(x)\n"),
         Snippet("a branch nobody reads", OUTPUT_NET + "        a = self.fc(x)\n        b = self.skip(x)\n        return self.out(a + a)\n", line=16),
     )  # fmt: skip
 
@@ -289,8 +287,7 @@ class ForwardWithoutReturn(StaticRule, code="S319", cause="ARC-NET-WRONG"):
                 "        return self.kept.pop()\n\nclass Net(Base)") + "        out = self.fc(x)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("forgotten", RETURN_NET + "        x = torch.relu(x)\n        x = self.fc(x)\n", line=11,
-                fixed=RETURN_NET + "        x = torch.relu(x)\n        x = self.fc(x)\n        return x\n"),
+        mended("forgotten", RETURN_NET + "        x = torch.relu(x)\n        x = self.fc(x)\n        + return x\n"),
         Snippet("bare return", RETURN_NET + "        out = self.fc(x)\n        return\n", line=10),
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Const, Instance, Name, Value, resolved
@@ -121,11 +121,10 @@ class ModuleFlagWithoutEffect(StaticRule, code="S410", cause="LOOP-FREEZE"):
         Snippet("the tensor's own flag", "import torch\nx = torch.rand(3)\nx.requires_grad = True\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("on the model", HEAD + "model.requires_grad = False\n", line=6, fixed=HEAD + "model.requires_grad_(False)\n"),
-        Snippet("on a block", HEAD + "model.layer1.requires_grad = False\n", line=6, fixed=HEAD + "model.layer1.requires_grad_(False)\n"),
-        Snippet("from Keras", HEAD + "model.trainable = False\n", line=6, fixed=HEAD + "model.requires_grad_(False)\n"),
-        Snippet("misspelt", "import torch\ndef freeze(net):\n    for param in net.parameters():\n        param.require_grad = False\n", line=4,
-                fixed="import torch\ndef freeze(net):\n    for param in net.parameters():\n        param.requires_grad = False\n"),
+        mended("on the model", HEAD + "model.⟨requires_grad = False → requires_grad_(False)⟩\n"),
+        mended("on a block", HEAD + "model.layer⟨1.requires_grad = False → 1.requires_grad_(False)⟩\n"),
+        mended("from Keras", HEAD + "model.⟨trainable = False → requires_grad_(False)⟩\n"),
+        mended("misspelt", "import torch\ndef freeze(net):\n    for param in net.parameters():\n        param.⟨require_grad → requires_grad⟩ = False\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

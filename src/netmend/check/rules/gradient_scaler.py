@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import Event, always, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, constant
@@ -161,9 +161,8 @@ class StepPastScaler(StaticRule, code="S119", cause="LOOP-AMP"):
         Snippet("updated by the caller", "def step(scaler, loss, optimizer):\n    scaler.scale(loss).backward()\n    scaler.step(optimizer)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("past the scaler", STEP_HEAD + SCALED + "        optimizer.step()\n        scaler.update()\n", line=11,
-                fixed=STEP_HEAD + SCALED + "        scaler.step(optimizer)\n        scaler.update()\n"),
-        Snippet("never updated", STEP_HEAD + SCALED + "        scaler.step(optimizer)\n", line=11, fixed=STEP_HEAD + SCALED + "        scaler.step(optimizer)\n        scaler.update()\n"),
+        mended("past the scaler", STEP_HEAD + SCALED + "        ⟨optimizer.step() → scaler.step(optimizer)⟩\n        scaler.update()\n"),
+        mended("never updated", STEP_HEAD + SCALED + "        scaler.step(optimizer)\n        + scaler.update()\n"),
         Snippet("in a function", "def train(net, loader, optimizer, scaler):\n    for x in loader:\n        optimizer.zero_grad()\n        scaler.scale(net(x).mean()).backward()\n"
                 "        optimizer.step()\n        scaler.update()\n", line=5),
     )  # fmt: skip

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value
@@ -115,11 +115,10 @@ class DrawWithoutGradient(StaticRule, code="S239", cause="LOS-GRAPH-CUT"):
         Snippet("a second head on the cut code", VAE.format(_WAY, "z", " + F.cross_entropy(vae.probe(z.detach()), y)")),
     )  # fmt: skip
     BAD = (
-        Snippet("an action without a way back", SAC.format("sample()", "(0.2 * log_pi - value).mean()"), fixed=SAC.format("rsample()", "(0.2 * log_pi - value).mean()"), line=14),
-        Snippet("cut behind the draw", SAC.format("rsample().detach()", "(0.2 * log_pi - value).mean()"), fixed=SAC.format("rsample()", "(0.2 * log_pi - value).mean()"), line=14),
-        Snippet("a code that is cut", VAE.format(_WAY, "z.detach()", ""), fixed=VAE.format(_WAY, "z", ""), line=19),
-        Snippet("a code that is sampled", VAE.format("torch.distributions.Normal(mu, log_var.exp()).sample()", "z", ""),
-                fixed=VAE.format("torch.distributions.Normal(mu, log_var.exp()).rsample()", "z", ""), line=18),
+        mended("an action without a way back", SAC.format("⟨sample → rsample⟩()", "(0.2 * log_pi - value).mean()")),
+        mended("cut behind the draw", SAC.format("rsample()⟨.detach() → ⟩", "(0.2 * log_pi - value).mean()")),
+        mended("a code that is cut", VAE.format(_WAY, "z⟨.detach() → ⟩", "")),
+        mended("a code that is sampled", VAE.format("torch.distributions.Normal(mu, log_var.exp()).⟨sample → rsample⟩()", "z", "")),
         Snippet("written with methods", VAE.format(_WAY, "z.detach()", "").replace("mu + torch.randn_like(std) * std", "torch.FloatTensor(std.size()).normal_().mul(std).add_(mu)"), line=19),
         Snippet("data of the code", VAE.format(_WAY, "z.data", ""), line=19),
     )  # fmt: skip
@@ -252,9 +251,8 @@ class DerivativeWithoutGraph(StaticRule, code="S231", cause="LOS-GRAPH-CUT"):
                 "    g = torch.autograd.grad(inner, w)[0]\n    fast = w - 0.1 * g\n    loss = (x @ fast - y).pow(2).mean()\n" + STEP),
     )  # fmt: skip
     BAD = (
-        Snippet("residual of an equation", PHYSICS.format(", retain_graph=True", RESIDUAL), line=9,
-                fixed=PHYSICS.format(", retain_graph=True, create_graph=True", RESIDUAL)),
-        Snippet("gradient penalty", PENALTY.format("False"), line=7, fixed=PENALTY.format("True")),
+        mended("residual of an equation", PHYSICS.format(", retain_graph=True⟨ → , create_graph=True⟩", RESIDUAL)),
+        mended("gradient penalty", PENALTY.format("⟨False → True⟩")),
         Snippet("the network is a derivative", "import torch\nfrom torch import nn\nfrom torch.autograd import grad\n\nclass Hamiltonian(nn.Module):\n    def __init__(self):\n"
                 "        super().__init__()\n        self.net = nn.Sequential(nn.Linear(2, 32), nn.Tanh(), nn.Linear(32, 1))\n\n    def forward(self, x):\n        h = self.net(x).sum()\n"
                 "        return grad(h, x, retain_graph=True)[0]\n\nmodel = Hamiltonian()\noptimizer = torch.optim.Adam(model.parameters())\nfor x, y in data:\n    x.requires_grad_(True)\n"

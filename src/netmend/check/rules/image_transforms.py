@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Value, constant, resolved
 from netmend.program.meaning.loaders import (
@@ -65,8 +65,7 @@ class TransformsInWrongOrder(StaticRule, code="S515", cause="PRE-WRONG-STEP"):
         ),
     )
     BAD = (
-        Snippet("normalised first", ORDER_HEAD + "steps = T.Compose([T.Resize(32), T.Normalize((0.5,), (0.5,)), T.ToTensor()])\n", line=3,
-                fixed=ORDER_HEAD + "steps = T.Compose([T.Resize(32), T.ToTensor(), T.Normalize((0.5,), (0.5,))])\n"),
+        mended("normalised first", ORDER_HEAD + "steps = T.Compose([T.Resize(32), T.⟨Normalize((0.5,), (0.5,)), T.ToTensor() → ToTensor(), T.Normalize((0.5,), (0.5,))⟩])\n"),
         Snippet("colours last", ORDER_HEAD + "steps = T.Compose([\n    T.ToTensor(),\n    T.Normalize((0.5, 0.5, 0.5), (0.5, 0.5, 0.5)),\n    T.ColorJitter(0.4, 0.4),\n])\n", line=6),
         Snippet("an image is erased", ORDER_HEAD + "def steps():\n    return T.Compose([T.Resize(32), T.RandomErasing(), T.ToTensor()])\n", line=4),
         Snippet("converted twice", "import torchvision.transforms as transforms\nbasic = [transforms.ToTensor()]\n"

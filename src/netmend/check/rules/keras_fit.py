@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.library.keras import SEQUENCE_LAYERS
 from netmend.program.engine.history import STORE, Event, before
 from netmend.program.engine.program import Program
@@ -311,11 +311,9 @@ class KerasFitNotShuffled(StaticRule, code="S817", cause="API-SHUFFLE-POS", advi
         Snippet("an option", SHUFFLE_HEAD + "model.fit(x, y, shuffle=args.shuffle)  # not shuffle=False\n"),
     )  # fmt: skip
     BAD = (
-        Snippet(
+        mended(
             "script",
-            SHUFFLE_HEAD + "model.fit(x, y, epochs=3, shuffle=False)\n",
-            line=6,
-            fixed=SHUFFLE_HEAD + "model.fit(x, y, epochs=3)\n",
+            SHUFFLE_HEAD + "model.fit(x, y, epochs=3⟨, shuffle=False → ⟩)\n",
         ),
         Snippet(
             "function",

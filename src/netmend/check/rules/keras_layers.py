@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.library.keras import ELEMENTWISE_LAYERS, LINEAR_BETWEEN
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Name, Value, constant, resolved
@@ -210,8 +210,8 @@ class KerasConstantStart(StaticRule, code="S815", cause="ARC-INIT-WEIGHT"):
         Snippet("random", HEAD + "model = keras.Sequential([layers.Dense(8, 'relu', kernel_initializer='he_normal'), layers.Dense(1)])\nmodel.compile('adam', 'mse')\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("zeros", HEAD + "model = keras.Sequential([layers.Dense(8, 'relu', kernel_initializer='zeros'), layers.Dense(1)])\nmodel.compile('adam', 'mse')\n", line=4,
-                fixed=HEAD + "model = keras.Sequential([layers.Dense(8, 'relu'), layers.Dense(1)])\nmodel.compile('adam', 'mse')\n"),
+        mended("zeros", HEAD + "model = keras.Sequential([layers.Dense(8, 'relu'⟨, kernel_initializer='zeros' → ⟩), layers.Dense(1)])\n"
+                "model.compile('adam', 'mse')\n"),
         Snippet("an object", HEAD + "model = keras.Sequential()\nmodel.add(layers.Conv2D(8, 3, activation='relu', kernel_initializer=keras.initializers.Constant(0.1)))\n"
                 "model.add(layers.Flatten())\nmodel.add(layers.Dense(1))\nmodel.compile('adam', 'mse')\n", line=5),
     )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.library.keras import CUT_OFF
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, resolved
@@ -220,8 +220,7 @@ class KerasSoftmaxOverOne(StaticRule, code="S805", cause="ACT-OUT-WRONG"):
         Snippet("two units", LOGITS_HEAD + "layer = layers.Dense(2, activation='softmax')\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("in a list", LOGITS_HEAD + "model = keras.Sequential([layers.Dense(32, activation='relu'), layers.Dense(1, activation='softmax')])\n", line=4,
-                fixed=LOGITS_HEAD + "model = keras.Sequential([layers.Dense(32, activation='relu'), layers.Dense(1, activation='sigmoid')])\n"),
+        mended("in a list", LOGITS_HEAD + "model = keras.Sequential([layers.Dense(32, activation='relu'), layers.Dense(1, activation='⟨softmax → sigmoid⟩')])\n"),
         Snippet("functional", "import tensorflow as tf\n\ndef build(n):\n    a = tf.keras.layers.Input((n,))\n    b = tf.keras.layers.Dense(units=1, activation=tf.nn.softmax)(a)\n"
                 "    return tf.keras.Model(a, b)\n", line=5),
         Snippet("added", LOGITS_HEAD + "model = keras.Sequential()\nmodel.add(layers.Dense(1, 'softmax'))\n", line=5),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, resolved
 from netmend.program.meaning.losses import losses
@@ -34,8 +34,7 @@ class LabelsSmoothedAway(StaticRule, code="S240", cause="LOS-SMOOTH"):
         Snippet("from the command line", _HEAD + "import sys\nloss = F.cross_entropy(net(x), y, label_smoothing=float(sys.argv[1]))\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("of the object", _HEAD + "criterion = nn.CrossEntropyLoss(label_smoothing=0.9)\nloss = criterion(net(x), y)\n", line=6,
-                fixed=_HEAD + "criterion = nn.CrossEntropyLoss(label_smoothing=0.1)\nloss = criterion(net(x), y)\n"),
+        mended("of the object", _HEAD + "criterion = nn.CrossEntropyLoss(label_smoothing=⟨0.9 → 0.1⟩)\nloss = criterion(net(x), y)\n"),
         Snippet("of the function, by a name", _HEAD + "SMOOTHING = 0.8\nloss = F.cross_entropy(net(x), y, label_smoothing=SMOOTHING)\n", line=7),
     )  # fmt: skip
 

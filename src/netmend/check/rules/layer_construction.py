@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -49,10 +49,10 @@ class LayerRepeatedByMultiplication(StaticRule, code="S326", cause="ARC-STRUCT-S
         Snippet("nothing to learn", HEAD + "acts = nn.ModuleList([nn.ReLU()] * 3)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("in a Sequential", HEAD + "net = nn.Sequential(*[nn.Linear(8, 8)] * 3)\n", line=4,
-                fixed=HEAD + "net = nn.Sequential(*[nn.Linear(8, 8) for _ in range(3)])\n"),
-        Snippet("in a ModuleList", HEAD + "class Net(nn.Module):\n    def __init__(self, depth):\n        super().__init__()\n        self.layers = nn.ModuleList([nn.Conv2d(8, 8, 3)] * depth)\n", line=7,
-                fixed=HEAD + "class Net(nn.Module):\n    def __init__(self, depth):\n        super().__init__()\n        self.layers = nn.ModuleList([nn.Conv2d(8, 8, 3) for _ in range(depth)])\n"),
+        mended("in a Sequential", HEAD + "- net = nn.Sequential(*[nn.Linear(8, 8)] * 3)\n+ net = nn.Sequential(*[nn.Linear(8, 8) for _ in range(3)])\n"),
+        mended("in a ModuleList", HEAD + "class Net(nn.Module):\n    def __init__(self, depth):\n        super().__init__()\n"
+                "        - self.layers = nn.ModuleList([nn.Conv2d(8, 8, 3)] * depth)\n"
+                "        + self.layers = nn.ModuleList([nn.Conv2d(8, 8, 3) for _ in range(depth)])\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -121,10 +121,9 @@ class ContainerMisused(StaticRule, code="S327", cause="API-USAGE"):
         Snippet("named layers", HEAD + "from collections import OrderedDict\nnet = nn.Sequential(OrderedDict([('fc', nn.Linear(4, 4))]))\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("list given", HEAD + "net = nn.Sequential([nn.Linear(4, 4), nn.ReLU()])\n", line=4,
-                fixed=HEAD + "net = nn.Sequential(*[nn.Linear(4, 4), nn.ReLU()])\n"),
-        Snippet("list built before", HEAD + "def make(n):\n    layers = []\n    for _ in range(n):\n        layers.append(nn.Linear(4, 4))\n    return nn.Sequential(layers)\n", line=8,
-                fixed=HEAD + "def make(n):\n    layers = []\n    for _ in range(n):\n        layers.append(nn.Linear(4, 4))\n    return nn.Sequential(*layers)\n"),
+        mended("list given", HEAD + "net = nn.Sequential(⟨ → *⟩[nn.Linear(4, 4), nn.ReLU()])\n"),
+        mended("list built before", HEAD + "def make(n):\n    layers = []\n    for _ in range(n):\n        layers.append(nn.Linear(4, 4))\n"
+                "    return nn.Sequential(⟨ → *⟩layers)\n"),
         Snippet("list of layers called", CONTAINER_NET + "        return self.layers(x)\n", line=10),
     )  # fmt: skip
 
@@ -212,10 +211,10 @@ class LayerMadeOfTensor(StaticRule, code="S328", cause="API-USAGE"):
         Snippet("a size as option", TENSOR_NET + "        size = x.size(1)\n        return nn.LayerNorm(size)(self.fc(x))\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("activation", TENSOR_NET + "        return nn.ReLU(self.fc(x))\n", line=10, fixed=TENSOR_NET + "        return nn.ReLU()(self.fc(x))\n"),
+        mended("activation", TENSOR_NET + "        - return nn.ReLU(self.fc(x))\n        + return nn.ReLU()(self.fc(x))\n"),
         Snippet("softmax of the output", TENSOR_NET + "        x = torch.relu(self.fc(x))\n        return nn.Softmax(x)\n", line=11),
-        Snippet("outside of a module", "import torch\nimport torch.nn as nn\n\nnet = nn.Linear(4, 3)\n\ndef predict(x):\n    return nn.Sigmoid(net(x))\n", line=7,
-                fixed="import torch\nimport torch.nn as nn\n\nnet = nn.Linear(4, 3)\n\ndef predict(x):\n    return nn.Sigmoid()(net(x))\n"),
+        mended("outside of a module", "import torch\nimport torch.nn as nn\n\nnet = nn.Linear(4, 3)\n\ndef predict(x):\n    - return nn.Sigmoid(net(x))\n"
+                "    + return nn.Sigmoid()(net(x))\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

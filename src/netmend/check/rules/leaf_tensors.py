@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.library.operations import COPIES, FLOATS, VIEWS
 from netmend.program.engine.history import AUGMENT, STORE, Event
 from netmend.program.engine.program import Program
@@ -59,10 +59,9 @@ class ParameterMadeIntoTensor(StaticRule, code="S314", cause="ARC-INIT-MODEL"):
         Snippet("no module", "import torch\n\nclass Fit:\n    def __init__(self):\n        self.weight = torch.nn.Parameter(torch.ones(3)) * 2\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("moved", PARAMETER_HEAD + "        self.weight = nn.Parameter(torch.randn(3)).to(device)\n" + USE, line=7,
-                fixed=PARAMETER_HEAD + "        self.weight = nn.Parameter(torch.randn(3).to(device))\n" + USE),
-        Snippet("moved to the card", PARAMETER_HEAD + "        self.weight = nn.Parameter(torch.randn(3)).cuda()\n" + USE, line=7,
-                fixed=PARAMETER_HEAD + "        self.weight = nn.Parameter(torch.randn(3).cuda())\n" + USE),
+        mended("moved", PARAMETER_HEAD + "        - self.weight = nn.Parameter(torch.randn(3)).to(device)\n"
+                "        + self.weight = nn.Parameter(torch.randn(3).to(device))\n" + USE),
+        mended("moved to the card", PARAMETER_HEAD + "        - self.weight = nn.Parameter(torch.randn(3)).cuda()\n        + self.weight = nn.Parameter(torch.randn(3).cuda())\n" + USE),
         Snippet("scaled", PARAMETER_HEAD + "        self.weight = 0.1 * nn.Parameter(torch.randn(3))\n" + USE, line=7),
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.library.losses import LOSS_FUNCTIONS
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
@@ -60,12 +60,10 @@ class ArgumentsOfLossSwapped(StaticRule, code="S211", cause="API-USAGE"):
         Snippet("scores stored, labels from a teacher", SWAPPED_HEAD + "for scores, x in loader:\n    loss = F.cross_entropy(scores, net(x).argmax(1))\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("in a loop", SWAPPED_HEAD + "for x, y in loader:\n    loss = criterion(y, net(x))\n    loss.backward()\n", line=8,
-                fixed=SWAPPED_HEAD + "for x, y in loader:\n    loss = criterion(net(x), y)\n    loss.backward()\n"),
-        Snippet("with a model that is not known", "import torch.nn.functional as F\n\ndef train(model, loader, optimizer):\n    for x, target in loader:\n        out = model(x)\n"
-                "        loss = F.binary_cross_entropy(target.float(), out)\n        loss.backward()\n        optimizer.step()\n", line=6,
-                fixed="import torch.nn.functional as F\n\ndef train(model, loader, optimizer):\n    for x, target in loader:\n        out = model(x)\n"
-                "        loss = F.binary_cross_entropy(out, target.float())\n        loss.backward()\n        optimizer.step()\n"),
+        mended("in a loop", SWAPPED_HEAD + "for x, y in loader:\n    loss = criterion(⟨y, net(x) → net(x), y⟩)\n    loss.backward()\n"),
+        mended("with a model that is not known", "import torch.nn.functional as F\n\ndef train(model, loader, optimizer):\n    for x, target in loader:\n        out = model(x)\n"
+                "        loss = F.binary_cross_entropy(⟨target.float(), out → out, target.float()⟩)\n        loss.backward()\n"
+                "        optimizer.step()\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -121,14 +119,10 @@ class LossClassCalled(StaticRule, code="S214", cause="API-USAGE"):
         Snippet("class weights", CLASS_HEAD + "criterion = nn.CrossEntropyLoss(torch.tensor([1.0, 2.0, 1.0]))\nloss = criterion(net(x), y)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("cross-entropy", CLASS_HEAD + "out = net(x)\nloss = nn.CrossEntropyLoss(out, y)\nloss.backward()\n", line=6,
-                fixed=CLASS_HEAD + "out = net(x)\nloss = nn.CrossEntropyLoss()(out, y)\nloss.backward()\n"),
-        Snippet("in a function", "import torch\n\ndef train(model, loader):\n    for x, y in loader:\n        loss = torch.nn.MSELoss(model(x), y)\n"
-                "        loss.backward()\n", line=5,
-                fixed="import torch\n\ndef train(model, loader):\n    for x, y in loader:\n        loss = torch.nn.MSELoss()(model(x), y)\n"
-                "        loss.backward()\n"),
-        Snippet("used as a number", CLASS_HEAD + "loss = nn.BCELoss(net(x).sigmoid(), target)\nprint(loss.item())\n", line=5,
-                fixed=CLASS_HEAD + "loss = nn.BCELoss()(net(x).sigmoid(), target)\nprint(loss.item())\n"),
+        mended("cross-entropy", CLASS_HEAD + "out = net(x)\n- loss = nn.CrossEntropyLoss(out, y)\n+ loss = nn.CrossEntropyLoss()(out, y)\nloss.backward()\n"),
+        mended("in a function", "import torch\n\ndef train(model, loader):\n    for x, y in loader:\n        - loss = torch.nn.MSELoss(model(x), y)\n"
+                "        + loss = torch.nn.MSELoss()(model(x), y)\n        loss.backward()\n"),
+        mended("used as a number", CLASS_HEAD + "- loss = nn.BCELoss(net(x).sigmoid(), target)\n+ loss = nn.BCELoss()(net(x).sigmoid(), target)\nprint(loss.item())\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -243,17 +237,14 @@ class ScalarLossIndexed(StaticRule, code="S731", cause="API-DEPRECATED"):
                 "for x, y in data:\n    l = loss(x, y)\n    l.backward()\n    print(l.data[0], w.data[0])\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("printed", SWAPPED_HEAD + "loss = criterion(net(x), y)\nprint(1, loss.data[0])\n", line=8,
-                fixed=SWAPPED_HEAD + "loss = criterion(net(x), y)\nprint(1, loss.item())\n"),
-        Snippet("added up", SWAPPED_HEAD + "total = 0\nfor x, y in data:\n    loss = F.mse_loss(net(x), y)\n    total += loss.data[0]\n", line=10,
-                fixed=SWAPPED_HEAD + "total = 0\nfor x, y in data:\n    loss = F.mse_loss(net(x), y)\n    total += loss.item()\n"),
-        Snippet("in a test", SWAPPED_HEAD + "def test(model, loader):\n    lost = 0\n    for x, y in loader:\n        lost += F.nll_loss(model(x), y, size_average=False).data[0]\n", line=10,
-                fixed=SWAPPED_HEAD + "def test(model, loader):\n    lost = 0\n    for x, y in loader:\n        lost += F.nll_loss(model(x), y, size_average=False).item()\n"),
-        Snippet("a criterion that is given", FIT.format("loss.data[0]"), line=7, fixed=FIT.format("loss.item()")),
-        Snippet("a sum of losses", SWAPPED_HEAD + "a, b = criterion(net(x), y), criterion(net(z), y)\nloss = a + 0.5 * b\nhistory.append(loss.data[0])\n", line=9,
-                fixed=SWAPPED_HEAD + "a, b = criterion(net(x), y), criterion(net(z), y)\nloss = a + 0.5 * b\nhistory.append(loss.item())\n"),
+        mended("printed", SWAPPED_HEAD + "loss = criterion(net(x), y)\nprint(1, loss.⟨data[0] → item()⟩)\n"),
+        mended("added up", SWAPPED_HEAD + "total = 0\nfor x, y in data:\n    loss = F.mse_loss(net(x), y)\n    total += loss.⟨data[0] → item()⟩\n"),
+        mended("in a test", SWAPPED_HEAD + "def test(model, loader):\n    lost = 0\n    for x, y in loader:\n"
+                "        lost += F.nll_loss(model(x), y, size_average=False).⟨data[0] → item()⟩\n"),
+        mended("a criterion that is given", FIT.format("loss.⟨data[0] → item()⟩")),
+        mended("a sum of losses", SWAPPED_HEAD + "a, b = criterion(net(x), y), criterion(net(z), y)\nloss = a + 0.5 * b\nhistory.append(loss.⟨data[0] → item()⟩)\n"),
         Snippet("a mean by hand", SWAPPED_HEAD + "loss = (net(x) - y).pow(2).mean()\nprint(f'{loss.data[0]:.3f}')\n", line=8),
-        Snippet("without data", SWAPPED_HEAD + "loss = criterion(net(x), y)\nprint(loss[0])\n", line=8, fixed=SWAPPED_HEAD + "loss = criterion(net(x), y)\nprint(loss.item())\n"),
+        mended("without data", SWAPPED_HEAD + "loss = criterion(net(x), y)\nprint(loss⟨[0] → .item()⟩)\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

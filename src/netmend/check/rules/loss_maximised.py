@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import Event, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
@@ -215,18 +215,16 @@ class LossMaximised(StaticRule, code="S217", cause="LOS-CALC"):
         Snippet("weighted divergence", ENCODER.format("-0.5", "fit / x.size(0) + args.beta * divergence / len(x)").replace("(recon_x, x, mu, logvar):", "(recon_x, x, mu, logvar, args=None):")),
     )  # fmt: skip
     BAD = (
-        Snippet("returns without a minus", POLICY.format("log_prob * R"), fixed=POLICY.format("-(log_prob * R)"), line=11),
+        mended("returns without a minus", POLICY.format("⟨log_prob * R → -(log_prob * R)⟩")),
         Snippet("by what they are", POLICY.format("lp * R").replace("log_prob,", "lp,") + "\nkept, rewards = [], []\nfor s in states:\n    dist = Categorical(policy(s))\n"
                 "    action = dist.sample()\n    kept.append(dist.log_prob(action))\n    rewards.append(step(action))\nfinish(kept, rewards)\n", line=11),
         Snippet("likelihood times reward", "import torch\n\ndef learn(policy, optimizer, states, actions, rewards):\n    dist = policy(states)\n"
                 "    loss = (dist.log_prob(actions) * rewards.detach()).mean()\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n", line=5),
         Snippet("gain of one ratio lowered", PPO.format("-batch.adv", "batch.adv", "torch.max(first, second)"), line=9),
-        Snippet("a surrogate whose gain is called anything", SURROGATE.format("ratios", "torch.min(surr1, surr2).mean()"),
-                fixed=SURROGATE.format("ratios", "-torch.min(surr1, surr2).mean()"), line=19),
-        Snippet("an actor through its critic without a minus", DDPG.format("self.critic.Q1(state, self.actor(state)).mean()", "reward"),
-                fixed=DDPG.format("-self.critic.Q1(state, self.actor(state)).mean()", "reward"), line=43),
+        mended("a surrogate whose gain is called anything", SURROGATE.format("ratios", "⟨ → -⟩torch.min(surr1, surr2).mean()")),
+        mended("an actor through its critic without a minus", DDPG.format("⟨ → -⟩self.critic.Q1(state, self.actor(state)).mean()", "reward")),
         Snippet("a value beside another term", DDPG.format("(self.critic(state, self.actor(state))[0] + 0.001 * self.actor(state) ** 2).mean()", "reward"), line=43),
-        Snippet("in functions without a minus", TWO_FUNCTIONS.format("", ""), fixed=TWO_FUNCTIONS.format("-", ""), line=14),
+        mended("in functions without a minus", TWO_FUNCTIONS.format("⟨ → -⟩", "")),
         Snippet("divergence with the wrong sign", ENCODER.format("0.5", "fit + divergence"), line=6),
         Snippet("divergence taken away", ENCODER.format("-0.5", "(fit - divergence) / x.size(0)"), line=6),
         Snippet("minus cross-entropy", HEAD + LOOP.format("-F.cross_entropy(net(x), y)"), line=9),

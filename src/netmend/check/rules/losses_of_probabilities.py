@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import constant
 from netmend.program.meaning.losses import heads, loss_uses, made_by
@@ -107,12 +107,9 @@ class LikelihoodOfProbabilities(StaticRule, code="S207", cause="LOS-CALC"):
         Snippet("softmax for another loss", LIKELIHOOD_HEAD + "loss = F.mse_loss(net(x).softmax(1), y)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("softmax layer last", LIKELIHOOD_HEAD + "model = nn.Sequential(net, nn.Softmax(dim=1))\nloss = nll(model(x), y)\n", line=7,
-                fixed=LIKELIHOOD_HEAD + "model = nn.Sequential(net, nn.LogSoftmax(dim=1))\nloss = nll(model(x), y)\n"),
-        Snippet("as a function", LIKELIHOOD_HEAD + "loss = F.nll_loss(F.softmax(net(x), dim=-1), y)\n", line=7,
-                fixed=LIKELIHOOD_HEAD + "loss = F.nll_loss(F.log_softmax(net(x), dim=-1), y)\n"),
-        Snippet("rows picked in a graph network", LIKELIHOOD_HEAD + "out = net(data.x).softmax(dim=1)\nloss = nll(out[data.train_mask], data.y[data.train_mask])\n",
-                line=7, fixed=LIKELIHOOD_HEAD + "out = net(data.x).log_softmax(dim=1)\nloss = nll(out[data.train_mask], data.y[data.train_mask])\n"),
+        mended("softmax layer last", LIKELIHOOD_HEAD + "model = nn.Sequential(net, nn.⟨Softmax → LogSoftmax⟩(dim=1))\nloss = nll(model(x), y)\n"),
+        mended("as a function", LIKELIHOOD_HEAD + "loss = F.nll_loss(F.⟨softmax → log_softmax⟩(net(x), dim=-1), y)\n"),
+        mended("rows picked in a graph network", LIKELIHOOD_HEAD + "out = net(data.x).⟨softmax → log_softmax⟩(dim=1)\nloss = nll(out[data.train_mask], data.y[data.train_mask])\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -194,8 +191,7 @@ class DivergenceOfProbabilities(StaticRule, code="S220", cause="LOS-CALC"):
         Snippet("input not known", "import torch.nn.functional as F\ndef loss(a, b):\n    return F.kl_div(a, F.softmax(b, -1))\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("softmax first", DIVERGENCE_HEAD + "loss = F.kl_div(F.softmax(student(x), dim=1), soft, reduction='batchmean')\n", line=7,
-                fixed=DIVERGENCE_HEAD + "loss = F.kl_div(F.log_softmax(student(x), dim=1), soft, reduction='batchmean')\n"),
+        mended("softmax first", DIVERGENCE_HEAD + "loss = F.kl_div(F.⟨softmax → log_softmax⟩(student(x), dim=1), soft, reduction='batchmean')\n"),
         Snippet("raw scores", DIVERGENCE_HEAD + "criterion = nn.KLDivLoss(reduction='batchmean')\nloss = criterion(student(x), soft)\n", line=8),
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import AUGMENT, STORE, Event, Loop, always, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Collection, Const, Operation, Value, constant, resolved
@@ -86,18 +86,16 @@ class LossKeptWithGraph(StaticRule, code="S115", cause="TRN-MEM"):
         Snippet("evaluated without gradients", VALIDATION.format(".item()")),
     )  # fmt: skip
     BAD = (
-        Snippet("outputs of an evaluation", "import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\nnet.eval()\noutputs = []\nfor x, y in loader:\n    outputs.append(net(x))\nprint(torch.cat(outputs).argmax(1))\n", line=8,
-                fixed="import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\nnet.eval()\noutputs = []\nfor x, y in loader:\n    outputs.append(net(x).detach())\nprint(torch.cat(outputs).argmax(1))\n"),
+        mended("outputs of an evaluation", "import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\nnet.eval()\noutputs = []\nfor x, y in loader:\n"
+                "    outputs.append(net(x)⟨ → .detach()⟩)\nprint(torch.cat(outputs).argmax(1))\n"),
         Snippet("an attribute, written out", "import torch\n\nclass Trainer:\n    def __init__(self, net):\n        self.net, self.total = net, 0.0\n        self.opt = torch.optim.Adam(net.parameters())\n\n"
                 "    def epoch(self, loader):\n        for x, y in loader:\n            self.opt.zero_grad()\n            loss = (self.net(x) - y).square().mean()\n            loss.backward()\n            self.opt.step()\n"
                 "            self.total = self.total + loss\n", line=14),
-        Snippet("added up", LOSS_HEAD + LOOP + "    total += loss\n", line=13, fixed=LOSS_HEAD + LOOP + "    total += loss.detach()\n"),
-        Snippet("collected", LOSS_HEAD + LOOP + "    history.append(loss)\n", line=13, fixed=LOSS_HEAD + LOOP + "    history.append(loss.detach())\n"),
-        Snippet("added up in a function", LOSS_FUNCTION + "        running_loss += loss * x.size(0)\n    return running_loss\n", line=8,
-                fixed=LOSS_FUNCTION + "        running_loss += (loss * x.size(0)).detach()\n    return running_loss\n"),
-        Snippet("computed again and collected", LOSS_HEAD + LOOP + "    history.append(F.mse_loss(net(x), y))\n", line=13,
-                fixed=LOSS_HEAD + LOOP + "    history.append(F.mse_loss(net(x), y).detach())\n"),
-        Snippet("in evaluation with gradients on", VALIDATION.format(""), line=9, fixed=VALIDATION.format(".detach()")),
+        mended("added up", LOSS_HEAD + LOOP + "    total += loss⟨ → .detach()⟩\n"),
+        mended("collected", LOSS_HEAD + LOOP + "    history.append(loss⟨ → .detach()⟩)\n"),
+        mended("added up in a function", LOSS_FUNCTION + "        running_loss += ⟨loss * x.size(0) → (loss * x.size(0)).detach()⟩\n    return running_loss\n"),
+        mended("computed again and collected", LOSS_HEAD + LOOP + "    history.append(F.mse_loss(net(x), y)⟨ → .detach()⟩)\n"),
+        mended("in evaluation with gradients on", VALIDATION.format("⟨ → .detach()⟩")),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -217,9 +215,8 @@ class GraphRetainedInLoop(StaticRule, code="S120", cause="TRN-MEM", advisory=Tru
         Snippet("an option", RETAINED_HEAD + "    loss.backward(retain_graph=again)\n    opt.step()\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("kept", RETAINED_HEAD + "    loss.backward(retain_graph=True)\n    opt.step()\n", line=9, fixed=RETAINED_HEAD + "    loss.backward()\n    opt.step()\n"),
-        Snippet("kept in a function", RETAINED_FUNCTION + "        model(x).mean().backward(retain_graph=True)\n        optimizer.step()\n", line=4,
-                fixed=RETAINED_FUNCTION + "        model(x).mean().backward()\n        optimizer.step()\n"),
+        mended("kept", RETAINED_HEAD + "    loss.backward(⟨retain_graph=True → ⟩)\n    opt.step()\n"),
+        mended("kept in a function", RETAINED_FUNCTION + "        model(x).mean().backward(⟨retain_graph=True → ⟩)\n        optimizer.step()\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

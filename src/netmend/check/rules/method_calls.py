@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import CallEvent, before
 from netmend.program.engine.joined import SHARING
 from netmend.program.engine.program import Program
@@ -47,8 +47,7 @@ class ForwardCalled(StaticRule, code="S703", cause="API-USAGE", advisory=True):
         Snippet("without training", NET + "net = Net().eval()\nwith torch.no_grad():\n    print(net.forward(torch.randn(2, 4)))\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("in the loop", NET + "net = Net()\nfor x, y in loader:\n    out = net.forward(x)\n    out.mean().backward()\n", line=14,
-                fixed=NET + "net = Net()\nfor x, y in loader:\n    out = net(x)\n    out.mean().backward()\n"),
+        mended("in the loop", NET + "net = Net()\nfor x, y in loader:\n    out = net⟨.forward → ⟩(x)\n    out.mean().backward()\n"),
         Snippet("in a function", "import torch\n\ndef train(model: torch.nn.Module, loader, criterion, optimizer):\n    for x, y in loader:\n"
                 "        optimizer.zero_grad()\n        loss = criterion(model.forward(x), y)\n        loss.backward()\n        optimizer.step()\n", line=6),
         Snippet("a container of layers", "from torch import nn\n\nnet = nn.Sequential(nn.Linear(4, 2), nn.ReLU())\nout = net.forward(x)\nout.sum().backward()\n", line=4),
@@ -144,9 +143,9 @@ class MethodNotCalled(StaticRule, code="S707", cause="API-CALL-MISSING"):
         Snippet("called", UNCALLED_HEAD + "    optimizer.step()\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("step", UNCALLED_HEAD + "    optimizer.step\n", line=7, fixed=UNCALLED_HEAD + "    optimizer.step()\n"),
-        Snippet("eval in a class", "import torch\n\nclass Trainer:\n    def validate(self):\n        self.model.eval  # no dropout\n        return run(self.model)\n", line=5,
-                fixed="import torch\n\nclass Trainer:\n    def validate(self):\n        self.model.eval()  # no dropout\n        return run(self.model)\n"),
+        mended("step", UNCALLED_HEAD + "    optimizer.step⟨ → ()⟩\n"),
+        mended("eval in a class", "import torch\n\nclass Trainer:\n    def validate(self):\n        self.model.eval⟨ → ()⟩  # no dropout\n"
+                "        return run(self.model)\n"),
         Snippet("backward", "import torch\n\ndef train(model, loader, opt):\n    for x in loader:\n        opt.zero_grad()\n        model(x).sum().backward\n        opt.step()\n",
                 line=6),
     )  # fmt: skip

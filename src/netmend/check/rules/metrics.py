@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Call,
@@ -168,8 +168,7 @@ class MetricArgumentsSwapped(StaticRule, code="S604", cause="VAL-METRIC"):
         ),
     )
     BAD = (
-        Snippet("exchanged", SWAPPED_HEAD + "def report(y_true, y_pred):\n    print(precision_score(y_pred, y_true, average='macro'))\n", line=5,
-                fixed=SWAPPED_HEAD + "def report(y_true, y_pred):\n    print(precision_score(y_true, y_pred, average='macro'))\n"),
+        mended("exchanged", SWAPPED_HEAD + "def report(y_true, y_pred):\n    print(precision_score(⟨y_pred, y_true → y_true, y_pred⟩, average='macro'))\n"),
         Snippet("collected in a loop", SWAPPED_HEAD + "a, b = [], []\nfor x, y in loader:\n    a.extend(net(x).argmax(1).tolist())\n    b.extend(y.tolist())\n"
                 "net = torch.nn.Linear(4, 2)\nfound = net(x_test).argmax(1)\nprint(r2_score(found, y_test))\n", line=10),
         Snippet("by module", "import torch\nfrom sklearn import metrics\nprint(metrics.confusion_matrix(preds.cpu().numpy(), labels.cpu().numpy()))\n", line=3),

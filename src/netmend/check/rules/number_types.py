@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.library.keras import SAME_NUMBERS
 from netmend.library.losses import LOSSES
 from netmend.program.engine.program import Program
@@ -44,8 +44,7 @@ class FloatTensorForWholeNumbers(StaticRule, code="S704", cause="INP-TYPE"):
         Snippet("class weights", INTEGER_HEAD + "loss = nn.CrossEntropyLoss(weight=torch.Tensor([1, 5]))(net(x), y)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("class ids", INTEGER_HEAD + "y = torch.Tensor([0, 1, 0, 1])\nloss = nn.CrossEntropyLoss()(net(x), y)\n", line=6,
-                fixed=INTEGER_HEAD + "y = torch.tensor([0, 1, 0, 1])\nloss = nn.CrossEntropyLoss()(net(x), y)\n"),
+        mended("class ids", INTEGER_HEAD + "y = torch.⟨Tensor → tensor⟩([0, 1, 0, 1])\nloss = nn.CrossEntropyLoss()(net(x), y)\n"),
         Snippet("indices", INTEGER_HEAD + "table = nn.Embedding(10, 3)\nrows = table(torch.Tensor([1, 2, 3]))\n", line=7),
         Snippet("a real number", INTEGER_HEAD + "rate = torch.FloatTensor(0.5)\n", line=6),
         Snippet("weight of the loss", INTEGER_HEAD + "loss = nn.BCEWithLogitsLoss(pos_weight=torch.Tensor(3))\n", line=6),
@@ -177,8 +176,7 @@ class DoubleMeetsFloat(StaticRule, code="S722", cause="INP-TENSOR-TYPE"):
         Snippet("by a layer's dtype", DOUBLE_HEAD + "layer = nn.Linear(6, 1, dtype=torch.float64)\nout = layer(torch.from_numpy(np.random.rand(8, 6)))\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("from_numpy", DOUBLE_HEAD + "rows = np.random.rand(8, 6)\nx = torch.from_numpy(rows)\nfor _ in range(10):\n    out = net(x)\n", line=9,
-                fixed=DOUBLE_HEAD + "rows = np.random.rand(8, 6)\nx = torch.from_numpy(rows)\nfor _ in range(10):\n    out = net(x.float())\n"),
+        mended("from_numpy", DOUBLE_HEAD + "rows = np.random.rand(8, 6)\nx = torch.from_numpy(rows)\nfor _ in range(10):\n    out = net(x⟨ → .float()⟩)\n"),
         Snippet("torch.tensor of an array", DOUBLE_HEAD + "out = net(torch.tensor(np.array([[0.1, 0.2, 0.3, 0.4, 0.5, 0.6]])))\n", line=6),
         Snippet("in forward", "import numpy as np\nimport torch\nfrom torch import nn\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
                 "        self.fc = nn.Linear(6, 1)\n\n    def forward(self, x):\n        return self.fc(x)\n\nprint(Net()(torch.as_tensor(np.random.randn(8, 6))))\n", line=11),

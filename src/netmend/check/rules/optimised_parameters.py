@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, Event, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Collection, Const, Name, Value, resolved
@@ -223,9 +223,8 @@ class ParametersGeneratorUsedTwice(StaticRule, code="S404", cause="OPT-PARAMS"):
                 "params = Bag().parameters()\noptimizer = torch.optim.SGD(params, lr=0.1)\ntorch.nn.utils.clip_grad_norm_(params, 1.0)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("clipping gets nothing", TWICE_HEAD + "params = net.parameters()\noptimizer = torch.optim.SGD(params, lr=0.1)\n"
-                + TWICE_LOOP.format("params"), line=10,
-                fixed=TWICE_HEAD + "params = list(net.parameters())\noptimizer = torch.optim.SGD(params, lr=0.1)\n" + TWICE_LOOP.format("params")),
+        mended("clipping gets nothing", TWICE_HEAD + "params = ⟨net.parameters() → list(net.parameters())⟩\noptimizer = torch.optim.SGD(params, lr=0.1)\n"
+                + TWICE_LOOP.format("params"), line=10),
         Snippet("filtered", TWICE_HEAD + "params = filter(lambda p: p.requires_grad, net.parameters())\n"
                 "optimizer = torch.optim.Adam(params)\n" + TWICE_LOOP.format("params"), line=10),
         Snippet("counted first", "import torch\ndef build(model):\n    params = (p for p in model.parameters() if p.requires_grad)\n"
@@ -302,10 +301,8 @@ class ParametersNotCalled(StaticRule, code="S411", cause="OPT-PARAMS"):
                 "        super().__init__()\n        self.parameters = [torch.zeros(2, requires_grad=True)]\n        self.opt = torch.optim.SGD(self.parameters, lr=0.1)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("brackets forgotten", TWICE_HEAD + "opt = torch.optim.Adam(net.parameters, lr=1e-3)\n", line=5,
-                fixed=TWICE_HEAD + "opt = torch.optim.Adam(net.parameters(), lr=1e-3)\n"),
-        Snippet("by keyword", "from torch import optim\ndef build(model):\n    return optim.SGD(params=model.parameters, lr=0.1)\n", line=3,
-                fixed="from torch import optim\ndef build(model):\n    return optim.SGD(params=model.parameters(), lr=0.1)\n"),
+        mended("brackets forgotten", TWICE_HEAD + "opt = torch.optim.Adam(net.parameters⟨ → ()⟩, lr=1e-3)\n"),
+        mended("by keyword", "from torch import optim\ndef build(model):\n    return optim.SGD(params=model.parameters⟨ → ()⟩, lr=0.1)\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ import ast
 import math
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.library.optimisers import ADAM_FAMILY
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Collection, Value, resolved
@@ -189,8 +189,7 @@ class AdamWithWeightDecay(StaticRule, code="S407", cause="OPT-SELECT", advisory=
         ),
     )
     BAD = (
-        Snippet("Adam with decay", HEAD + "opt = torch.optim.Adam(net.parameters(), weight_decay=1e-4)\n", line=5,
-                fixed=HEAD + "opt = torch.optim.AdamW(net.parameters(), weight_decay=1e-4)\n"),
+        mended("Adam with decay", HEAD + "opt = torch.optim.⟨Adam → AdamW⟩(net.parameters(), weight_decay=1e-4)\n"),
         Snippet("in groups", "from torch.optim import Adam\ndef build(model):\n"
                 "    return Adam([{'params': model.parameters(), 'weight_decay': 0.01}], lr=1e-3)\n", line=3),
     )  # fmt: skip

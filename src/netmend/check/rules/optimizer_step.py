@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import Event, Loop, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value
@@ -59,7 +59,7 @@ class StepBeforeBackward(StaticRule, code="S105", cause="LOOP-STEP"):
         Snippet("only from the second round on", HEAD + "for i, (x, y) in enumerate(data):\n    if i > 0:\n        opt.step()\n        opt.zero_grad()\n    F.mse_loss(net(x), y).backward()\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("swapped", HEAD + LOOP + "    opt.step()\n    loss.backward()\n", line=10, fixed=HEAD + LOOP + "    loss.backward()\n    opt.step()\n"),
+        mended("swapped", HEAD + LOOP + "    + loss.backward()\n    opt.step()\n    - loss.backward()\n", line=10),
         Snippet("first of all", EARLY_FUNCTION + "        optimizer.step()\n        optimizer.zero_grad()\n        loss_fn(model(x), y).backward()\n", line=3),
     )  # fmt: skip
 
@@ -125,11 +125,9 @@ class StepMissing(StaticRule, code="S106", cause="LOOP-STEP"):
         Snippet("stepped in a hook", HEAD + "def hook(*_):\n    opt.step()\n\nregister(hook)\n" + LOOP + "    loss.backward()\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("forgotten", HEAD + LOOP + "    loss.backward()\n", line=10, fixed=HEAD + LOOP + "    loss.backward()\n    opt.step()\n"),
-        Snippet("forgotten in a function", MISSING_FUNCTION + "        print(epoch, loss.item())\n", line=9,
-                fixed=MISSING_FUNCTION + "            optimizer.step()\n        print(epoch, loss.item())\n"),
-        Snippet("only the schedule is stepped", HEAD + "plan = torch.optim.lr_scheduler.StepLR(opt, 3)\n" + LOOP + "    loss.backward()\n    plan.step()\n", line=11,
-                fixed=HEAD + "plan = torch.optim.lr_scheduler.StepLR(opt, 3)\n" + LOOP + "    loss.backward()\n    opt.step()\n    plan.step()\n"),
+        mended("forgotten", HEAD + LOOP + "    loss.backward()\n    + opt.step()\n"),
+        mended("forgotten in a function", MISSING_FUNCTION + "            + optimizer.step()\n        print(epoch, loss.item())\n"),
+        mended("only the schedule is stepped", HEAD + "plan = torch.optim.lr_scheduler.StepLR(opt, 3)\n" + LOOP + "    loss.backward()\n    + opt.step()\n    plan.step()\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Item, Operation, Value, constant, resolved
 from netmend.program.meaning.losses import ELEMENTWISE, PLAIN, ends_in, heads, loss_uses, without
@@ -80,21 +80,14 @@ class OneSidedOutput(StaticRule, code="S209", cause="ACT-OUT-WRONG"):
         Snippet("sigmoid for pictures", HEAD + "y = torch.rand(64, 3)\nloss = F.mse_loss(torch.sigmoid(net(x)), y)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("ReLU before log_softmax", LAST.format("x = F.relu(self.fc2(x))", "F.log_softmax(x, dim=1)") + FIT, line=13,
-                fixed=LAST.format("x = self.fc2(x)", "F.log_softmax(x, dim=1)") + FIT),
-        Snippet("ReLU in what is returned", LAST.format("x = x.flatten(1)", "self.fc2(x).relu().log_softmax(1)"), line=14,
-                fixed=LAST.format("x = x.flatten(1)", "self.fc2(x).log_softmax(1)")),
-        Snippet("layers before LogSoftmax", HEAD + "model = nn.Sequential(net, nn.ReLU(), nn.LogSoftmax(dim=1))\nloss = F.nll_loss(model(x), y)\n", line=7,
-                fixed=HEAD + "model = nn.Sequential(net, nn.LogSoftmax(dim=1))\nloss = F.nll_loss(model(x), y)\n"),
-        Snippet("ReLU last", HEAD + "model = nn.Sequential(net, nn.ReLU())\nloss = criterion(model(x), y)\n", line=7,
-                fixed=HEAD + "model = nn.Sequential(net)\nloss = criterion(model(x), y)\n"),
-        Snippet("ReLU before the binary loss", HEAD + "out = F.relu(net(x))\nloss = F.binary_cross_entropy_with_logits(out, y)\n", line=7,
-                fixed=HEAD + "out = net(x)\nloss = F.binary_cross_entropy_with_logits(out, y)\n"),
-        Snippet("standardised target", HEAD + "raw = torch.load('targets.pt')\ny = (raw - raw.mean()) / raw.std()\nfor rows in batches:\n    loss = F.mse_loss(torch.relu(net(x[rows])), y[rows])\n", line=10,
-                fixed=HEAD + "raw = torch.load('targets.pt')\ny = (raw - raw.mean()) / raw.std()\nfor rows in batches:\n    loss = F.mse_loss(net(x[rows]), y[rows])\n"),
-        Snippet("target below zero by its formula", HEAD + "x = torch.rand(500, 4) * 2 - 1\ny = 2 * x[:, :1] + torch.sin(3 * x[:, 1:2])\n"
-                "loss = nn.MSELoss()(net(x).sigmoid(), y)\n", line=9,
-                fixed=HEAD + "x = torch.rand(500, 4) * 2 - 1\ny = 2 * x[:, :1] + torch.sin(3 * x[:, 1:2])\nloss = nn.MSELoss()(net(x), y)\n"),
+        mended("ReLU before log_softmax", LAST.format("x = ⟨F.relu(self.fc2(x)) → self.fc2(x)⟩", "F.log_softmax(x, dim=1)") + FIT),
+        mended("ReLU in what is returned", LAST.format("x = x.flatten(1)", "self.fc2(x).⟨relu(). → ⟩log_softmax(1)")),
+        mended("layers before LogSoftmax", HEAD + "model = nn.Sequential(net, nn.⟨ReLU(), nn. → ⟩LogSoftmax(dim=1))\nloss = F.nll_loss(model(x), y)\n"),
+        mended("ReLU last", HEAD + "model = nn.Sequential(net⟨, nn.ReLU() → ⟩)\nloss = criterion(model(x), y)\n"),
+        mended("ReLU before the binary loss", HEAD + "out = ⟨F.relu(net(x)) → net(x)⟩\nloss = F.binary_cross_entropy_with_logits(out, y)\n"),
+        mended("standardised target", HEAD + "raw = torch.load('targets.pt')\ny = (raw - raw.mean()) / raw.std()\nfor rows in batches:\n"
+                "    loss = F.mse_loss(⟨torch.relu(net(x[rows])) → net(x[rows])⟩, y[rows])\n"),
+        mended("target below zero by its formula", HEAD + "x = torch.rand(500, 4) * 2 - 1\ny = 2 * x[:, :1] + torch.sin(3 * x[:, 1:2])\nloss = nn.MSELoss()(net(x)⟨.sigmoid() → ⟩, y)\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.library.operations import COPIES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Item, Operation, Value, constant, resolved
@@ -148,14 +148,10 @@ class LastStepOfPadding(StaticRule, code="S345", cause="INP-MASK-MISSING"):
         Snippet("the last sample", LAST_HEAD.replace("(out, batch_first=True)", "(out, True)") + "        return out[-1]\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("batch first", LAST_HEAD + "        return self.fc(out[:, -1])\n", line=15,
-                fixed=LAST_HEAD + "        return self.fc(out[torch.arange(len(sizes)), sizes - 1])\n"),
-        Snippet("all axes written", LAST_HEAD + "        last = out[:, -1, :]\n        return self.fc(last)\n", line=15,
-                fixed=LAST_HEAD + "        last = out[torch.arange(len(sizes)), sizes - 1]\n        return self.fc(last)\n"),
-        Snippet("time first", LAST_HEAD.replace(", batch_first=True", "") + "        return self.fc(out[-1])\n", line=15,
-                fixed=LAST_HEAD.replace(", batch_first=True", "") + "        return self.fc(out[sizes - 1, torch.arange(len(sizes))])\n"),
-        Snippet("the lengths have no name yet", LAST_HEAD.replace("out, sizes", "out, _") + "        return self.fc(out[:, -1])\n", line=15,
-                fixed=LAST_HEAD.replace("out, sizes", "out, sizes") + "        return self.fc(out[torch.arange(len(sizes)), sizes - 1])\n"),
+        mended("batch first", LAST_HEAD + "        return self.fc(out[⟨:, - → torch.arange(len(sizes)), sizes - ⟩1])\n"),
+        mended("all axes written", LAST_HEAD + "        last = out[⟨:, -1, : → torch.arange(len(sizes)), sizes - 1⟩]\n        return self.fc(last)\n"),
+        mended("time first", LAST_HEAD.replace(", batch_first=True", "") + "        return self.fc(out[⟨-1 → sizes - 1, torch.arange(len(sizes))⟩])\n"),
+        mended("the lengths have no name yet", LAST_HEAD.replace("out, sizes", "out, ⟨_ → sizes⟩") + "        return self.fc(out[⟨:, - → torch.arange(len(sizes)), sizes - ⟩1])\n", line=15),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

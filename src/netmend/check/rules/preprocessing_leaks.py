@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Item, Operation, Value, resolved
@@ -162,14 +162,11 @@ class FittedToTestData(StaticRule, code="S504", cause="PRE-TRAIN-TEST-SKEW"):
         ),
     )
     BAD = (
-        Snippet("fit_transform twice", TEST_HEAD + SPLIT_LINE + "scaler = StandardScaler()\nX_train = scaler.fit_transform(X_train)\nX_test = scaler.fit_transform(X_test)\n",
-                line=9, fixed=TEST_HEAD + SPLIT_LINE + "scaler = StandardScaler()\nX_train = scaler.fit_transform(X_train)\nX_test = scaler.transform(X_test)\n"),
+        mended("fit_transform twice", TEST_HEAD + SPLIT_LINE + "scaler = StandardScaler()\nX_train = scaler.fit_transform(X_train)\nX_test = scaler.⟨fit_transform → transform⟩(X_test)\n"),
         Snippet("a scaler for each part", TEST_HEAD + "def scale(train_x, test_x):\n    train_x = StandardScaler().fit_transform(train_x)\n"
                 "    test_x = StandardScaler().fit_transform(test_x)\n    return train_x, test_x\n", line=8),
-        Snippet("folds", TEST_HEAD + "for train_idx, test_idx in folds.split(X):\n    scaler = StandardScaler()\n    a = scaler.fit_transform(X[train_idx])\n"
-                "    b = scaler.fit_transform(X[test_idx])\n", line=9,
-                fixed=TEST_HEAD + "for train_idx, test_idx in folds.split(X):\n    scaler = StandardScaler()\n    a = scaler.fit_transform(X[train_idx])\n"
-                "    b = scaler.transform(X[test_idx])\n"),
+        mended("folds", TEST_HEAD + "for train_idx, test_idx in folds.split(X):\n    scaler = StandardScaler()\n    a = scaler.fit_transform(X[train_idx])\n"
+                "    b = scaler.⟨fit_transform → transform⟩(X[test_idx])\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.meaning.removed_symbols import (
     in_package,
@@ -62,7 +62,7 @@ class RemovedInterface(StaticRule, code="S701", cause="API-DEPRECATED"):
     )  # fmt: skip
     BAD = (
         Snippet("a function", "import torch as T\n\n\ndef fit(states, target):\n    return T.lstsq(target, states)[0]\n", line=5),
-        Snippet("removal announced", "import torch\n\ndelta = torch.ger(post, pre)\n", line=3, fixed="import torch\n\ndelta = torch.outer(post, pre)\n"),
+        mended("removal announced", "import torch\n\ndelta = torch.⟨ger → outer⟩(post, pre)\n"),
         Snippet("told once", "import torch\n\na = torch.chain_matmul(x, y)\nb = torch.chain_matmul(y, x)\n", line=3),
         Snippet("mixed precision", "from torch.cuda.amp import GradScaler, autocast\n\nscaler = GradScaler()\n", line=1),
         Snippet("a decorator", "import torch\n\n@torch.cuda.amp.autocast()\ndef run(net, x):\n    return net(x)\n", line=3),
@@ -72,8 +72,7 @@ class RemovedInterface(StaticRule, code="S701", cause="API-DEPRECATED"):
         Snippet("a private name", "from torch.utils.data._utils.collate import default_collate\n", line=1),
         Snippet("an argument", "from torch import nn\n\nloss = nn.MSELoss(size_average=False)\n", line=3),
         Snippet("an initialiser", "import torch.nn.init as init\n\ndef start(layer):\n    init.xavier_uniform(layer.weight)\n", line=4),
-        Snippet("clipping", "import torch\n\ntorch.nn.utils.clip_grad_norm(net.parameters(), 1.0)\n", line=3,
-                fixed="import torch\n\ntorch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n"),
+        mended("clipping", "import torch\n\ntorch.nn.utils.⟨clip_grad_norm → clip_grad_norm_⟩(net.parameters(), 1.0)\n"),
         Snippet("a method of a known tensor", "import torch\n\nq, r = torch.randn(3, 3).qr()\n", line=3),
         Snippet("the range of pictures", "from torchvision.utils import save_image\n\nsave_image(made, 'a.png', normalize=True, range=(-1, 1))\n", line=3),
         Snippet("an import", "from torch import matrix_rank\n", line=1),
@@ -169,11 +168,9 @@ class ExplicitArgumentMissing(StaticRule, code="S726", cause="API-USAGE"):
         Snippet("a test for the version", "import torch\n\nif TORCH_VERSION >= (1, 10):\n    grid = torch.meshgrid(a, b, indexing='ij')\nelse:\n    grid = torch.meshgrid(a, b)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("checkpoint", "from torch.utils.checkpoint import checkpoint\n\ny = checkpoint(block, x)\n", line=3,
-                fixed="from torch.utils.checkpoint import checkpoint\n\ny = checkpoint(block, x, use_reentrant=False)\n"),
+        mended("checkpoint", "from torch.utils.checkpoint import checkpoint\n\ny = checkpoint(block, x⟨ → , use_reentrant=False⟩)\n"),
         Snippet("by its module", "import torch.utils.checkpoint as cp\n\ndef run(blocks, x):\n    for block in blocks:\n        x = cp.checkpoint(block, x)\n    return x\n", line=5),
-        Snippet("meshgrid", "import torch as th\n\nu, v = th.meshgrid(th.arange(3), th.arange(4))\n", line=3,
-                fixed="import torch as th\n\nu, v = th.meshgrid(th.arange(3), th.arange(4), indexing=\"ij\")\n"),
+        mended("meshgrid", 'import torch as th\n\nu, v = th.meshgrid(th.arange(3), th.arange(4)⟨ → , indexing="ij"⟩)\n'),
         Snippet("spectrum", "import torch\n\nspectrum = torch.stft(wave, 512)\n", line=3),
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.library.operations import CASTS, VIEWS
 from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program
@@ -51,8 +51,7 @@ class ResultThrownAway(StaticRule, code="S706", cause="GPU-XFER-WRONG"):
                 "        x.cuda()\n    assert net(x).shape == (2, 1)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("a batch", HEAD + "for x, y in DataLoader(data):\n    x.to(device)\n    out = model(x)\n", line=8,
-                fixed=HEAD + "for x, y in DataLoader(data):\n    x = x.to(device)\n    out = model(x)\n"),
+        mended("a batch", HEAD + "for x, y in DataLoader(data):\n    x⟨ →  = x⟩.to(device)\n    out = model(x)\n"),
         Snippet("a tensor", HEAD + "noise = torch.randn(3, 10)\nnoise.cuda()\nout = model(noise)\n", line=8),
         Snippet("in a function", "import torch\n\ndef train(model, loader, device):\n    for images, labels in loader:\n        images = images.to(device)\n"
                 "        labels.to(device)\n        loss = torch.nn.functional.cross_entropy(model(images), labels)\n", line=6),

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import Body, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Instance, Value, constant, options, resolved
@@ -36,12 +36,9 @@ class SamplerWithShuffle(StaticRule, code="S510", cause="API-USAGE"):
         Snippet("none is given", SHUFFLE_HEAD + "loader = DataLoader(data, batch_size=8, sampler=None, shuffle=True)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("both", SHUFFLE_HEAD + "loader = DataLoader(data, batch_size=8, shuffle=True, sampler=WeightedRandomSampler(weights, 100))\n", line=3,
-                fixed=SHUFFLE_HEAD + "loader = DataLoader(data, batch_size=8, sampler=WeightedRandomSampler(weights, 100))\n"),
-        Snippet("batches by an own sampler", "import torch.utils.data as tud\nclass Buckets(tud.Sampler):\n    def __iter__(self):\n        return iter(order)\n\n"
-                "buckets = Buckets()\nloader = tud.DataLoader(data, batch_sampler=buckets, shuffle=True)\n", line=7,
-                fixed="import torch.utils.data as tud\nclass Buckets(tud.Sampler):\n    def __iter__(self):\n        return iter(order)\n\n"
-                "buckets = Buckets()\nloader = tud.DataLoader(data, batch_sampler=buckets)\n"),
+        mended("both", SHUFFLE_HEAD + "loader = DataLoader(data, batch_size=8, ⟨shuffle=True, sampler → sampler⟩=WeightedRandomSampler(weights, 100))\n"),
+        mended("batches by an own sampler", "import torch.utils.data as tud\nclass Buckets(tud.Sampler):\n    def __iter__(self):\n        return iter(order)\n\n"
+                "buckets = Buckets()\nloader = tud.DataLoader(data, batch_sampler=buckets⟨, shuffle=True → ⟩)\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -107,10 +104,8 @@ class SamplerEpochNotSet(StaticRule, code="S710", cause="API-CALL-MISSING"):
                 "        for x in loader:\n            print(net(x))\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("never set", EPOCH_HEAD + "def train(data, epochs):\n    sampler = DistributedSampler(data)\n    loader = DataLoader(data, sampler=sampler)\n"
-                "    for epoch in range(epochs):\n        for x in loader:\n" + STEP, line=10,
-                fixed=EPOCH_HEAD + "def train(data, epochs):\n    sampler = DistributedSampler(data)\n    loader = DataLoader(data, sampler=sampler)\n"
-                "    for epoch in range(epochs):\n        loader.sampler.set_epoch(epoch)\n        for x in loader:\n" + STEP),
+        mended("never set", EPOCH_HEAD + "def train(data, epochs):\n    sampler = DistributedSampler(data)\n    loader = DataLoader(data, sampler=sampler)\n"
+                "    for epoch in range(epochs):\n        + loader.sampler.set_epoch(epoch)\n        for x in loader:\n" + STEP, line=10),
         Snippet("on one path", EPOCH_HEAD + "def train(data, args):\n    sampler = DistributedSampler(data) if args.distributed else None\n"
                 "    loader = DataLoader(data, sampler=sampler, shuffle=sampler is None)\n    for epoch in range(args.epochs):\n        for x in loader:\n" + STEP, line=10),
         Snippet("in a class", EPOCH_HEAD + "class Trainer:\n    def __init__(self, data):\n        self.loader = DataLoader(data, sampler=DistributedSampler(data))\n\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import Event, Loop, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Operation, Value, resolved
@@ -54,9 +54,8 @@ class SchedulerBeforeOptimizer(StaticRule, code="S108", cause="LOOP-SCHED-ORDER"
                 "for x in data:\n    other.step()\n    late.step()\n    opt.zero_grad()\n    net(x).sum().backward()\n    opt.step()\n    plan.step()\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("swapped", ORDER_HEAD + ORDER_LOOP + "    plan.step()\n    opt.step()\n", line=10, fixed=ORDER_HEAD + ORDER_LOOP + "    opt.step()\n    plan.step()\n"),
-        Snippet("swapped in a function", FUNCTION + "            scheduler.step()\n            optimizer.step()\n", line=6,
-                fixed=FUNCTION + "            optimizer.step()\n            scheduler.step()\n"),
+        mended("swapped", ORDER_HEAD + ORDER_LOOP + "    + opt.step()\n    plan.step()\n    - opt.step()\n", line=10),
+        mended("swapped in a function", FUNCTION + "            + optimizer.step()\n            scheduler.step()\n            - optimizer.step()\n", line=6),
         Snippet("at the start of the epoch", ORDER_HEAD + "for epoch in range(9):\n    plan.step()\n    for x in data:\n        opt.zero_grad()\n"
                 "        net(x).sum().backward()\n        opt.step()\n", line=8),
     )  # fmt: skip

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Item, constant, resolved
 from netmend.program.meaning.losses import losses
@@ -67,10 +67,8 @@ class TargetFedToDecoder(StaticRule, code="S230", cause="PRE-WRONG-STEP"):
                 "    logits = net(src, tgt[:, 1:])\n    return nn.functional.cross_entropy(logits.reshape(-1, 50), tgt[:, 1:].reshape(-1))\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("written twice", DECODER_HEAD + "    logits = net(src, tgt[:, 1:])\n" + LOSS, line=20,
-                fixed=DECODER_HEAD + "    logits = net(src, tgt[:, :-1])\n" + LOSS),
-        Snippet("with names", DECODER_HEAD + "    given, goal = tgt[:, 1:], tgt[:, 1:]\n    logits = net(src, given)\n" + NAMED, line=20,
-                fixed=DECODER_HEAD + "    given, goal = tgt[:, :-1], tgt[:, 1:]\n    logits = net(src, given)\n" + NAMED),
+        mended("written twice", DECODER_HEAD + "    logits = net(src, tgt[:, ⟨1: → :-1⟩])\n" + LOSS),
+        mended("with names", DECODER_HEAD + "    given, goal = tgt[:, ⟨1: → :-1⟩], tgt[:, 1:]\n    logits = net(src, given)\n" + NAMED),
         Snippet("one slice for both", DECODER_HEAD + "    goal = tgt[:, 1:].long()\n    logits = net(src, goal)\n" + NAMED, line=20),
         Snippet("without the end", DECODER_HEAD + "    logits = net(src, tgt[:, :-1])\n" + LOSS.replace("1:]", ":-1]"), line=21,
                 fixed=DECODER_HEAD + "    logits = net(src, tgt[:, :-1])\n" + LOSS),
@@ -169,11 +167,9 @@ class NextTokenNotShifted(StaticRule, code="S233", cause="TOK-SHIFT-MISSING"):
         Snippet("a part that is cut off both", SET.format("piece = self.data[i : i + self.size + 1]\n        return piece[:-1], piece[1:]")),
     )  # fmt: skip
     BAD = (
-        Snippet("windows", WINDOWS.format("i : i + 64"), line=21, fixed=WINDOWS.format("i + 1 : i + 64 + 1")),
-        Snippet("a data set", SET.format("return self.data[i : i + self.size], self.data[i : i + self.size]"), line=26,
-                fixed=SET.format("return self.data[i : i + self.size], self.data[i + 1 : i + self.size + 1]")),
-        Snippet("one end for both", SET.format("piece = self.data[i : i + self.size + 1]\n        return piece[:-1], piece[:-1]"), line=27,
-                fixed=SET.format("piece = self.data[i : i + self.size + 1]\n        return piece[:-1], piece[1:]")),
+        mended("windows", WINDOWS.format("i ⟨: i + 64 → + 1 : i + 64 + 1⟩")),
+        mended("a data set", SET.format("return self.data[i : i + self.size], self.data[i ⟨: i + self.size → + 1 : i + self.size + 1⟩]")),
+        mended("one end for both", SET.format("piece = self.data[i : i + self.size + 1]\n        return piece[:-1], piece[⟨:-1 → 1:⟩]")),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Element, Item, Value, constant, resolved
 from netmend.program.meaning.loaders import Fed, dataset_of, evaluated, loader_made, trained
@@ -89,12 +89,9 @@ class TrainingLoaderNotShuffled(StaticRule, code="S501", cause="API-SHUFFLE-POS"
                 "    nn.functional.cross_entropy(net(x), y).backward()\n    show(x.grad)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("missing", TRAINING_HEAD + "loader = DataLoader(train_set, batch_size=64)\n" + TRAINING_LOOP, line=9,
-                fixed=TRAINING_HEAD + "loader = DataLoader(train_set, batch_size=64, shuffle=True)\n" + TRAINING_LOOP),
-        Snippet("switched off", TRAINING_HEAD + OWN + "loader = DataLoader(\n    Rows(a, b),\n    batch_size=64,\n    shuffle=False,  # faster\n)\n" + TRAINING_LOOP, line=19,
-                fixed=TRAINING_HEAD + OWN + "loader = DataLoader(\n    Rows(a, b),\n    batch_size=64,\n    shuffle=True,  # faster\n)\n" + TRAINING_LOOP),
-        Snippet("more rows than the batch holds", TRAINING_HEAD + OWN.replace("return len(self.x)", "return 400") + "loader = DataLoader(Rows(a, b), batch_size=4)\n" + TRAINING_LOOP, line=19,
-                fixed=TRAINING_HEAD + OWN.replace("return len(self.x)", "return 400") + "loader = DataLoader(Rows(a, b), batch_size=4, shuffle=True)\n" + TRAINING_LOOP),
+        mended("missing", TRAINING_HEAD + "loader = DataLoader(train_set, batch_size=64⟨ → , shuffle=True⟩)\n" + TRAINING_LOOP),
+        mended("switched off", TRAINING_HEAD + OWN + "loader = DataLoader(\n    Rows(a, b),\n    batch_size=64,\n    shuffle=⟨False → True⟩,  # faster\n)\n" + TRAINING_LOOP, line=19),
+        mended("more rows than the batch holds", TRAINING_HEAD + OWN.replace("return len(self.x)", "return 400") + "loader = DataLoader(Rows(a, b), batch_size=4⟨ → , shuffle=True⟩)\n" + TRAINING_LOOP),
         Snippet("given to a function", TRAINING_HEAD + "def fit(net, loader, optimizer):\n" + "".join("    " + line + "\n" for line in TRAINING_LOOP.splitlines())
                 + "\nfit(net, DataLoader(TensorDataset(a, b), batch_size=32), optimizer)\n", line=16),
         Snippet("in a trainer", "import torch\nfrom torch.utils.data import DataLoader\nfrom torchvision.datasets import ImageFolder\n"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from netmend.check.examples import TORCH, TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.library.losses import CROSS_ENTROPIES, LOSS
 from netmend.library.operations import ARITHMETIC, COPIES
 from netmend.program.engine.program import Program
@@ -232,16 +232,12 @@ class SoftmaxWithoutDim(StaticRule, code="S219", cause="ACT-DIM"):
         Snippet("options unpacked", DEFAULT_HEAD + "p = F.softmax(net(torch.randn(8, 5, 4)), **options)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("three axes", DEFAULT_HEAD + "p = F.log_softmax(net(torch.randn(8, 5, 4)))\n", line=6,
-                fixed=DEFAULT_HEAD + "p = F.log_softmax(net(torch.randn(8, 5, 4)), dim=-1)\n"),
-        Snippet("layer for attention", "from torch import nn\n\nclass Attention(nn.Module):\n    def __init__(self, d):\n        super().__init__()\n"
-                "        self.q, self.k = nn.Linear(d, d), nn.Linear(d, d)\n        self.softmax = nn.Softmax()\n\n    def forward(self, x):\n"
-                "        scores = self.q(x) @ self.k(x).transpose(1, 2) / x.size(-1) ** 0.5\n        return self.softmax(scores) @ x\n", line=7,
-                fixed="from torch import nn\n\nclass Attention(nn.Module):\n    def __init__(self, d):\n        super().__init__()\n"
-                "        self.q, self.k = nn.Linear(d, d), nn.Linear(d, d)\n        self.softmax = nn.Softmax(dim=-1)\n\n    def forward(self, x):\n"
-                "        scores = self.q(x) @ self.k(x).transpose(1, 2) / x.size(-1) ** 0.5\n        return self.softmax(scores) @ x\n"),
-        Snippet("third axis used afterwards", DEFAULT_HEAD + "def scores(outputs):\n    logits = outputs.logits\n    p = F.softmax(logits)[:, :, :-1]\n    return p.max(-1)\n", line=8,
-                fixed=DEFAULT_HEAD + "def scores(outputs):\n    logits = outputs.logits\n    p = F.softmax(logits, dim=-1)[:, :, :-1]\n    return p.max(-1)\n"),
+        mended("three axes", DEFAULT_HEAD + "p = F.log_softmax(net(torch.randn(8, 5, 4))⟨ → , dim=-1⟩)\n"),
+        mended("layer for attention", "from torch import nn\n\nclass Attention(nn.Module):\n    def __init__(self, d):\n        super().__init__()\n"
+                "        self.q, self.k = nn.Linear(d, d), nn.Linear(d, d)\n        self.softmax = nn.Softmax(⟨ → dim=-1⟩)\n\n"
+                "    def forward(self, x):\n        scores = self.q(x) @ self.k(x).transpose(1, 2) / x.size(-1) ** 0.5\n"
+                "        return self.softmax(scores) @ x\n"),
+        mended("third axis used afterwards", DEFAULT_HEAD + "def scores(outputs):\n    logits = outputs.logits\n    p = F.softmax(logits⟨ → , dim=-1⟩)[:, :, :-1]\n    return p.max(-1)\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

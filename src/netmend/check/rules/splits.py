@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -99,10 +99,9 @@ class SplitUnpackedInWrongOrder(StaticRule, code="S514", cause="VAL-SPLIT", prev
         Snippet("labels first", ORDER_HEAD + "y_train, y_test, X_train, X_test = train_test_split(y, X)\n"),
     )
     BAD = (
-        Snippet("pairs expected", ORDER_HEAD + "X_train, y_train, X_test, y_test = train_test_split(X, y, test_size=0.2)\n", line=4,
-                fixed=ORDER_HEAD + "X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.2)\n"),
-        Snippet("test first", ORDER_HEAD + "def load(x, y):\n    x_test, x_train, y_test, y_train = train_test_split(x, y)\n    return x_train, y_train\n",
-                line=5, fixed=ORDER_HEAD + "def load(x, y):\n    x_train, x_test, y_train, y_test = train_test_split(x, y)\n    return x_train, y_train\n"),
+        mended("pairs expected", ORDER_HEAD + "X_train, ⟨y_train, X_test → X_test, y_train⟩, y_test = train_test_split(X, y, test_size=0.2)\n"),
+        mended("test first", ORDER_HEAD + "def load(x, y):\n    ⟨x_test, x_train, y_test, y_train → x_train, x_test, y_train, y_test⟩ = train_test_split(x, y)\n"
+                "    return x_train, y_train\n"),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, Body, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Name, Value, resolved
@@ -41,10 +41,9 @@ class SuperInitMissing(StaticRule, code="S304", cause="ARC-INIT-MODEL"):
                 "        return made\n\n\nclass Module(nn.Module, metaclass=Meta):\n    pass\n\n\nclass Net(Module):\n    def __init__(self):\n        self.fc = nn.Linear(2, 1)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("forgotten", MISSING_HEAD + "class Net(nn.Module):\n    def __init__(self):\n        self.fc = nn.Linear(2, 1)\n" + USE, line=5,
-                fixed=MISSING_HEAD + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(2, 1)\n" + USE),
-        Snippet("behind a docstring", MISSING_HEAD + 'class Net(torch.nn.Module):\n    def __init__(self, width):\n        """Make it."""\n        self.width = width\n' + USE, line=5,
-                fixed=MISSING_HEAD + 'class Net(torch.nn.Module):\n    def __init__(self, width):\n        """Make it."""\n        super().__init__()\n        self.width = width\n' + USE),
+        mended("forgotten", MISSING_HEAD + "class Net(nn.Module):\n    def __init__(self):\n        + super().__init__()\n        self.fc = nn.Linear(2, 1)\n" + USE),
+        mended("behind a docstring", MISSING_HEAD + 'class Net(torch.nn.Module):\n    def __init__(self, width):\n        """Make it."""\n        + super().__init__()\n'
+                "        self.width = width\n" + USE, line=5),
         Snippet("in a derived class", MISSING_HEAD + "class Base(nn.Module):\n    def forward(self, x):\n        return self.fc(x)\n\n\nclass Net(Base):\n"
                 "    def __init__(self):\n        self.fc = nn.Linear(2, 1)\n", line=10),
     )  # fmt: skip
@@ -142,12 +141,9 @@ class LayersBeforeSuperInit(StaticRule, code="S305", cause="ARC-INIT-MODEL"):
                 "            super().__init__()\n            self.fc = nn.Identity()\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("layer first", LATE_HEAD + "        self.fc = nn.Linear(2, width)\n        super().__init__()\n", line=6,
-                fixed=LATE_HEAD + "        super().__init__()\n        self.fc = nn.Linear(2, width)\n"),
-        Snippet("parameter first", "import torch\n\nclass Scale(torch.nn.Module):\n    def __init__(self):\n        self.size = 3\n"
-                "        self.weight = torch.nn.Parameter(torch.ones(3))\n        super(Scale, self).__init__()\n", line=6,
-                fixed="import torch\n\nclass Scale(torch.nn.Module):\n    def __init__(self):\n        super(Scale, self).__init__()\n        self.size = 3\n"
-                "        self.weight = torch.nn.Parameter(torch.ones(3))\n"),
+        mended("layer first", LATE_HEAD + "        + super().__init__()\n        self.fc = nn.Linear(2, width)\n        - super().__init__()\n", line=6),
+        mended("parameter first", "import torch\n\nclass Scale(torch.nn.Module):\n    def __init__(self):\n        + super(Scale, self).__init__()\n"
+                "        self.size = 3\n        self.weight = torch.nn.Parameter(torch.ones(3))\n        - super(Scale, self).__init__()\n", line=6),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:

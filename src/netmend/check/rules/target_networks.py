@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Item, Operation, Param, Value, constant, resolved
@@ -54,7 +54,7 @@ class TargetWithGradient(StaticRule, code="S234", cause="RL-GRAD-WRONG"):
         Snippet("the value of the data", GRADIENT_HEAD + NEXT.replace(".max(1)", ".data.max(1)") + FIT.format("goal")),
     )  # fmt: skip
     BAD = (
-        Snippet("the best next value", GRADIENT_HEAD + NEXT + FIT.format("goal"), line=14, fixed=GRADIENT_HEAD + NEXT + FIT.format("goal.detach()")),
+        mended("the best next value", GRADIENT_HEAD + NEXT + FIT.format("goal⟨ → .detach()⟩"), line=14),
         Snippet("the value of a state", GRADIENT_HEAD.replace("q(s).gather(1, a)", "q(s)") + "    goal = r + 0.99 * q(s2) * (1 - done)\n" + FIT.format("goal"), line=13),
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.library.versions import reached
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
@@ -43,10 +43,8 @@ class DownloadLoadedAsCode(StaticRule, code="S708", cause="API-USAGE"):
         Snippet("an own checkpoint", "import torch\n\nstate = torch.load('checkpoints/last.pt', weights_only=False)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("a download", "import torch\nimport urllib.request\n\ndef main(args):\n    urllib.request.urlretrieve(args.url, args.save)\n"
-                "    return torch.load(args.save, weights_only=False)\n", line=6,
-                fixed="import torch\nimport urllib.request\n\ndef main(args):\n    urllib.request.urlretrieve(args.url, args.save)\n"
-                "    return torch.load(args.save, weights_only=True)\n"),
+        mended("a download", "import torch\nimport urllib.request\n\ndef main(args):\n    urllib.request.urlretrieve(args.url, args.save)\n"
+                "    return torch.load(args.save, weights_only=⟨False → True⟩)\n"),
         Snippet("from a hub", "import torch\nfrom huggingface_hub import hf_hub_download\n\npath = hf_hub_download(repo, 'net.bin')\n"
                 "state = torch.load(path, map_location='cpu', weights_only=False)\n", line=5),
         Snippet("from the answer", "import io\nimport requests\nimport torch\n\nanswer = requests.get(url)\nnet = torch.load(io.BytesIO(answer.content), weights_only=False)\n", line=6),

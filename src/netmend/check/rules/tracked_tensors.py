@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, constant, resolved
@@ -99,8 +99,7 @@ class NumpyOfTrackedTensor(StaticRule, code="S718", cause="API-USAGE"):
         Snippet("frozen", HEAD + "for p in net.parameters():\n    p.requires_grad = False\nout = net(torch.randn(3, 4)).numpy()\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("straight from the model", HEAD + "out = net(torch.randn(3, 4)).numpy()\n", line=5,
-                fixed=HEAD + "out = net(torch.randn(3, 4)).detach().numpy()\n"),
+        mended("straight from the model", HEAD + "out = net(torch.randn(3, 4)).⟨ → detach().⟩numpy()\n"),
         Snippet("in a function that is called", HEAD + "def predict(x):\n    scores = torch.softmax(net(x), 1)\n    return scores.cpu().numpy()\n\n"
                 "print(predict(torch.randn(3, 4)))\n", line=7),
         Snippet("a module", "import torch\nfrom torch import nn\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(4, 1)\n\n"

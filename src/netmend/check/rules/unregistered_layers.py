@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Const, Value, constant, resolved
@@ -49,8 +49,7 @@ class LayersInPlainList(StaticRule, code="S301", cause="ARC-INIT-MODEL"):
                 "    def vote(self, x):\n        return [net(x) for net in self.nets]\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("comprehension", LIST_HEAD + "        self.layers = [nn.Linear(8, 8) for _ in range(depth)]\n" + LIST_USE, line=7,
-                fixed=LIST_HEAD + "        self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(depth)])\n" + LIST_USE),
+        mended("comprehension", LIST_HEAD + "        self.layers = ⟨[nn.Linear(8, 8) for _ in range(depth)] → nn.ModuleList([nn.Linear(8, 8) for _ in range(depth)])⟩\n" + LIST_USE),
         Snippet("appended", LIST_HEAD + "        self.layers = []\n        for i in range(depth):\n            self.layers.append(nn.Linear(8, 8))\n" + LIST_USE, line=7),
         Snippet("trained by the class itself", "import torch\nimport pytorch_lightning as pl\nfrom torch import nn\n\nclass Net(pl.LightningModule):\n    def __init__(self):\n        super().__init__()\n"
                 "        self.head = nn.Linear(8, 1)\n        self.layers = [nn.Linear(8, 8), nn.Linear(8, 8)]\n\n    def forward(self, x):\n        for layer in self.layers:\n            x = layer(x).relu()\n        return self.head(x)\n\n"
@@ -108,8 +107,7 @@ class LayersInPlainDict(StaticRule, code="S302", cause="ARC-INIT-MODEL"):
         Snippet("dict, then registered", DICT_HEAD + "        self.heads = {'a': nn.Linear(4, 1)}\n        self.all = nn.ModuleDict(self.heads)\n" + DICT_USE),
     )  # fmt: skip
     BAD = (
-        Snippet("written out", DICT_HEAD + "        self.heads = {'a': nn.Linear(4, 1), 'b': nn.Linear(4, 2)}\n" + DICT_USE, line=7,
-                fixed=DICT_HEAD + "        self.heads = nn.ModuleDict({'a': nn.Linear(4, 1), 'b': nn.Linear(4, 2)})\n" + DICT_USE),
+        mended("written out", DICT_HEAD + "        self.heads = ⟨{'a': nn.Linear(4, 1), 'b': nn.Linear(4, 2)} → nn.ModuleDict({'a': nn.Linear(4, 1), 'b': nn.Linear(4, 2)})⟩\n" + DICT_USE),
         Snippet("comprehension", DICT_HEAD + "        self.heads = {name: nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1)) for name in names}\n" + DICT_USE,
                 line=7),
         Snippet("filled in a loop", DICT_HEAD + "        self.heads = {}\n        for name in names:\n            self.heads[name] = nn.Linear(4, 1)\n" + DICT_USE, line=7),
@@ -152,8 +150,7 @@ class TensorNotRegistered(StaticRule, code="S313", cause="ARC-INIT-MODEL"):
                 + "\nmodel = Scale()\noptimizer = torch.optim.SGD([model.weight], lr=0.1)\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("made with gradients", TENSOR_HEAD + "        self.weight = torch.randn(3, requires_grad=True)\n" + TENSOR_USE, line=7,
-                fixed=TENSOR_HEAD + "        self.weight = torch.nn.Parameter(torch.randn(3))\n" + TENSOR_USE),
+        mended("made with gradients", TENSOR_HEAD + "        self.weight = torch.⟨randn(3, requires_grad=True) → nn.Parameter(torch.randn(3))⟩\n" + TENSOR_USE),
         Snippet("replaced later", TENSOR_HEAD + "        self.weight = torch.randn(3, requires_grad=True)\n\n    def rescale(self):\n        self.weight = self.weight / 2\n" + TENSOR_USE, line=7),
         Snippet("asked for later", TENSOR_HEAD + "        self.weight = torch.zeros(3).requires_grad_()\n" + TENSOR_USE, line=7),
         Snippet("old variable", TENSOR_HEAD + "        from torch.autograd import Variable\n        self.weight = Variable(torch.ones(3), requires_grad=True)\n" + TENSOR_USE, line=8),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH, TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import Event, always, before, branches_between
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const
@@ -71,16 +71,11 @@ class ZeroGradBetweenBackwardAndStep(StaticRule, code="S102", cause="LOOP-STEP")
                 "    if i % 5 == 0:\n        F.mse_loss(net(x), y).backward()\n        opt.step()\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("between", BETWEEN_HEAD + "for x, y in data:\n    F.mse_loss(net(x), y).backward()\n    opt.zero_grad()\n    opt.step()\n", line=9,
-                fixed=BETWEEN_HEAD + "for x, y in data:\n    opt.zero_grad()\n    F.mse_loss(net(x), y).backward()\n    opt.step()\n"),
-        Snippet("in a function, by the model", BETWEEN_FUNCTION + "        loss = criterion(model(x), y)\n        loss.backward()\n        optimizer.zero_grad()\n"
-                "        print(loss.item())\n        optimizer.step()\n", line=5,
-                fixed=BETWEEN_FUNCTION + "        loss = criterion(model(x), y)\n        optimizer.zero_grad()\n        loss.backward()\n"
-                "        print(loss.item())\n        optimizer.step()\n"),
-        Snippet("cleared at each small batch", BETWEEN_HEAD + "for i, (x, y) in enumerate(data):\n    opt.zero_grad()\n    (F.mse_loss(net(x), y) / 4).backward()\n"
-                "    if (i + 1) % 4 == 0:\n        opt.step()\n", line=8,
-                fixed=BETWEEN_HEAD + "for i, (x, y) in enumerate(data):\n    (F.mse_loss(net(x), y) / 4).backward()\n"
-                "    if (i + 1) % 4 == 0:\n        opt.step()\n        opt.zero_grad()\n"),
+        mended("between", BETWEEN_HEAD + "for x, y in data:\n    + opt.zero_grad()\n    F.mse_loss(net(x), y).backward()\n    - opt.zero_grad()\n    opt.step()\n", line=9),
+        mended("in a function, by the model", BETWEEN_FUNCTION + "        loss = criterion(model(x), y)\n        + optimizer.zero_grad()\n        loss.backward()\n"
+                "        - optimizer.zero_grad()\n        print(loss.item())\n        optimizer.step()\n", line=5),
+        mended("cleared at each small batch", BETWEEN_HEAD + "for i, (x, y) in enumerate(data):\n    - opt.zero_grad()\n    (F.mse_loss(net(x), y) / 4).backward()\n    if (i + 1) % 4 == 0:\n"
+                "        opt.step()\n        + opt.zero_grad()\n"),
         Snippet("model cleared in a helper", BETWEEN_HEAD + "def update():\n    net.zero_grad()\n    opt.step()\n\nfor x, y in data:\n    F.mse_loss(net(x), y).backward()\n"
                 "    update()\n", line=8),
     )  # fmt: skip
@@ -193,12 +188,9 @@ class ZeroGradOutsideLoop(StaticRule, code="S103", cause="LOOP-ZERO-GRAD"):
                 + BATCH + "        loss.backward()\n        optimizer.step()\n        optimizer.zero_grad()\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("once per epoch", OUTSIDE_HEAD + OUTSIDE_LOOP + "    optimizer.zero_grad()\n    for x, y in data:\n" + BATCH + "        loss.backward()\n        optimizer.step()\n", line=7,
-                fixed=OUTSIDE_HEAD + OUTSIDE_LOOP + "    for x, y in data:\n" + BATCH + "        optimizer.zero_grad()\n        loss.backward()\n        optimizer.step()\n"),
-        Snippet("once, in a trainer", TRAINER + "        self.opt.zero_grad()\n        for epoch in range(9):\n            for x, y in self.loader:\n"
-                "                self.net(x).sum().backward()\n                self.opt.step()\n", line=9,
-                fixed=TRAINER + "        for epoch in range(9):\n            for x, y in self.loader:\n"
-                "                self.opt.zero_grad()\n                self.net(x).sum().backward()\n                self.opt.step()\n"),
+        mended("once per epoch", OUTSIDE_HEAD + OUTSIDE_LOOP + "    - optimizer.zero_grad()\n    for x, y in data:\n" + BATCH + "        + optimizer.zero_grad()\n        loss.backward()\n        optimizer.step()\n"),
+        mended("once, in a trainer", TRAINER + "        - self.opt.zero_grad()\n        for epoch in range(9):\n            for x, y in self.loader:\n"
+                "                + self.opt.zero_grad()\n                self.net(x).sum().backward()\n                self.opt.step()\n"),
         Snippet("in the caller", "def train(model, loader, optimizer):\n    for x, y in loader:\n        model(x).sum().backward()\n        optimizer.step()\n\n"
                 "def main(model, loader, optimizer):\n    for epoch in range(9):\n        optimizer.zero_grad()\n        train(model, loader, optimizer)\n", line=8),
     )  # fmt: skip
@@ -246,8 +238,8 @@ class ZeroGradOnOneBranch(StaticRule, code="S104", cause="LOOP-ZERO-GRAD"):
         Snippet("cleared on both paths", BRANCH_HEAD + BRANCH_LOOP + "    if step % 2:\n        opt.zero_grad()\n    else:\n        net.zero_grad()\n    loss.backward()\n    opt.step()\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("in the logging branch", BRANCH_HEAD + BRANCH_LOOP + "    if step % 100 == 0:\n        opt.zero_grad()\n        print(step, loss.item())\n    loss.backward()\n    opt.step()\n", line=10,
-                fixed=BRANCH_HEAD + BRANCH_LOOP + "    if step % 100 == 0:\n        print(step, loss.item())\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"),
+        mended("in the logging branch", BRANCH_HEAD + BRANCH_LOOP + "    if step % 100 == 0:\n        - opt.zero_grad()\n        print(step, loss.item())\n    + opt.zero_grad()\n    loss.backward()\n"
+                "    opt.step()\n"),
         Snippet("accumulation without a branch for step", BRANCH_FUNCTION + "        loss.backward()\n        optimizer.step()\n        if (i + 1) % 8 == 0:\n            optimizer.zero_grad()\n", line=7),
     )  # fmt: skip
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Snippet, StaticRule, mended
 from netmend.program.engine.history import CallEvent, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
@@ -97,30 +97,21 @@ class ZeroGradMissing(StaticRule, code="S101", cause="LOOP-ZERO-GRAD"):
                 "    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n    net(x).sum().backward()\n    optimizer.step()\n"),
     )  # fmt: skip
     BAD = (
-        Snippet("missing", HEAD + "for x, y in data:\n    loss = net(x).sum()\n    loss.backward()\n    optimizer.step()\n", line=8,
-                fixed=HEAD + "for x, y in data:\n    loss = net(x).sum()\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n"),
-        Snippet("missing for one of several models", CHOICE + "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nfor x, y in data:\n"
-                "    loss = net(x).sum()\n    loss.backward()\n    optimizer.step()\n", line=24,
-                fixed=CHOICE + "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nfor x, y in data:\n"
-                "    loss = net(x).sum()\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n"),
-        Snippet("missing in a function", FUNCTION + "        loss.backward()\n        optimizer.step()\n", line=4,
-                fixed=FUNCTION + "        optimizer.zero_grad()\n        loss.backward()\n        optimizer.step()\n"),
-        Snippet("missing in a trainer", TRAINER + "                loss.backward()\n                self.opt.step()\n", line=12,
-                fixed=TRAINER + "                self.opt.zero_grad()\n                loss.backward()\n                self.opt.step()\n"),
-        Snippet("gradients are averaged, never cleared", HEAD + "for x, y in data:\n    net(x).sum().backward()\n    for p in net.parameters():\n        p.grad.mul_(0.5)\n"
-                "    optimizer.step()\n", line=7,
-                fixed=HEAD + "for x, y in data:\n    optimizer.zero_grad()\n    net(x).sum().backward()\n    for p in net.parameters():\n        p.grad.mul_(0.5)\n"
-                "    optimizer.step()\n"),
+        mended("missing", HEAD + "for x, y in data:\n    loss = net(x).sum()\n    + optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n", line=8),
+        mended("missing for one of several models", CHOICE + "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\nfor x, y in data:\n    loss = net(x).sum()\n    + optimizer.zero_grad()\n"
+                "    loss.backward()\n    optimizer.step()\n", line=24),
+        mended("missing in a function", FUNCTION + "        + optimizer.zero_grad()\n        loss.backward()\n        optimizer.step()\n", line=4),
+        mended("missing in a trainer", TRAINER + "                + self.opt.zero_grad()\n                loss.backward()\n                self.opt.step()\n", line=12),
+        mended("gradients are averaged, never cleared", HEAD + "for x, y in data:\n    + optimizer.zero_grad()\n    net(x).sum().backward()\n    for p in net.parameters():\n"
+                "        p.grad.mul_(0.5)\n    optimizer.step()\n", line=7),
         Snippet("by hand", "import torch\nw = torch.zeros(3, requires_grad=True)\nfor x, y in data:\n    loss = (x @ w - y).square().mean()\n    loss.backward()\n"
                 "    with torch.no_grad():\n        w -= 0.1 * w.grad\n", line=5),
         Snippet("by hand, for all weights", "import torch\n\ndef fit(model, data, rate):\n    for x, y in data:\n        (model(x) - y).square().mean().backward()\n"
                 "        for p in model.parameters():\n            p.data.sub_(rate * p.grad.data)\n", line=5),
         Snippet("another optimiser clears", HEAD + "top = nn.Linear(3, 1)\nother = torch.optim.Adam(top.parameters())\nfor x, y in data:\n    other.zero_grad()\n"
                 "    top(net(x)).sum().backward()\n    optimizer.step()\n    other.step()\n", line=11),
-        Snippet("accumulated, never cleared", HEAD + "for i, (x, y) in enumerate(data):\n    (net(x).sum() / 4).backward()\n"
-                "    if i % 4 == 3:\n        optimizer.step()\n", line=7,
-                fixed=HEAD + "for i, (x, y) in enumerate(data):\n    (net(x).sum() / 4).backward()\n"
-                "    if i % 4 == 3:\n        optimizer.step()\n        optimizer.zero_grad()\n"),
+        mended("accumulated, never cleared", HEAD + "for i, (x, y) in enumerate(data):\n    (net(x).sum() / 4).backward()\n    if i % 4 == 3:\n        optimizer.step()\n"
+                "        + optimizer.zero_grad()\n", line=7),
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
