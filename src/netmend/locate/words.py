@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import cache, lru_cache
+
+import numpy as np
+import numpy.typing as npt
 
 from netmend.errors import UsageError
 from netmend.locate.bug_report import BugReport
@@ -128,3 +131,7 @@ def count_words(texts: Iterable[str]) -> Counter[str]:
 def term_number(term: str) -> int:
     """A term as 32 bits, the same in every process: indexes need no shared vocabulary."""
     return zlib.crc32(term.encode("utf-8", "surrogatepass"))
+
+
+def term_numbers(terms: Collection[str]) -> npt.NDArray[np.uint32]:
+    return np.fromiter(map(term_number, terms), dtype=np.uint32, count=len(terms))

@@ -16,6 +16,7 @@ from netmend.locate.paths import peripheral_folder
 from netmend.locate.postings import Floats, sum_by_row
 from netmend.locate.query import EarlierReport, Query
 from netmend.locate.report_words import telling
+from netmend.locate.signals.signal import Untold
 from netmend.locate.signals.texts import bm25, part_of
 
 # What the history says before a word of the report is read, and which commits speak of the same thing.
@@ -71,7 +72,7 @@ class Recency:
 
 
 @dataclass(frozen=True)
-class Churn:
+class Churn(Untold):
     """How many commits touched the file."""
 
     name: str = "churn"
@@ -81,12 +82,9 @@ class Churn:
         kept = history.files[history.telling[history.commit_of]]
         return np.asarray(np.log1p(np.bincount(kept, minlength=corpus.size).astype(float)))
 
-    def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
-        return []
-
 
 @dataclass(frozen=True)
-class Age:
+class Age(Untold):
     """How new the file is, or how lately it was changed: 1 now, 1/2 after so many days."""
 
     name: str
@@ -99,9 +97,6 @@ class Age:
         days = np.full(corpus.size, -np.inf if self.first else np.inf)
         (np.maximum if self.first else np.minimum).at(days, history.files, ages)
         return np.where(np.isfinite(days), 1.0 / (1.0 + np.abs(days) / self.days), 0.0)
-
-    def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
-        return []
 
 
 # Earlier reports: files that fixes of similar ones changed, and files that were reported often.
@@ -163,7 +158,7 @@ class SimilarReports:
 
 
 @dataclass(frozen=True)
-class ReportedOften:
+class ReportedOften(Untold):
     """Files of earlier reports, whatever they said; with `days`, old ones count less."""
 
     days: float | None = None
@@ -184,9 +179,6 @@ class ReportedOften:
                 if row is not None:
                     total[row] += fading / len(report.files)
         return total
-
-    def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
-        return []
 
 
 # Commits that speak of the same thing as the report speak for the files that they touched.
@@ -234,15 +226,12 @@ _SETUP = frozenset(
 
 
 @dataclass(frozen=True)
-class Prior:
+class Prior(Untold):
     name: str
     measure: Callable[[Corpus], Floats]
 
     def scores(self, query: Query, corpus: Corpus) -> Floats:
         return self.measure(corpus)
-
-    def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
-        return []
 
 
 def _by_path(measure: Callable[[str], float]) -> Callable[[Corpus], Floats]:
@@ -270,7 +259,7 @@ _LEADING = 10  # files of the first ranking that speak for others
 
 
 @dataclass(frozen=True)
-class SameFolder:
+class SameFolder(Untold):
     """The mean of the three best others of the folder: whole folders are about one subject."""
 
     name: str = "same_folder"
@@ -287,9 +276,6 @@ class SameFolder:
             for row in best[:3]:  # a file must not speak for itself
                 result[row] = (first[best].sum() - first[row]) / 3.0
         return result
-
-    def reasons(self, query: Query, corpus: Corpus, first: Floats, row: int) -> list[Reason]:
-        return []
 
 
 @dataclass(frozen=True)
@@ -321,7 +307,7 @@ class Imports:
 
 
 @dataclass(frozen=True)
-class ChangedTogether:
+class ChangedTogether(Untold):
     """How often the file changed when the leading ones did."""
 
     name: str = "changed_together"
@@ -336,9 +322,6 @@ class ChangedTogether:
         together[np.arange(len(leading)), leading] = 0.0
         # Two more in the denominator: once out of once is no habit.
         return np.asarray(first[leading] @ (together / (own + 2.0)[:, None]))
-
-    def reasons(self, query: Query, corpus: Corpus, first: Floats, row: int) -> list[Reason]:
-        return []
 
 
 def _floor(first: Floats) -> float:

@@ -16,8 +16,9 @@ from netmend.locate.corpus import Corpus
 from netmend.locate.parsing import Field
 from netmend.locate.postings import Floats, make_postings, sum_by_row
 from netmend.locate.query import Query
+from netmend.locate.signals.signal import Untold
 from netmend.locate.signals.texts import bm25, part_of
-from netmend.locate.words import term_number
+from netmend.locate.words import term_numbers
 
 # Which file of the repository a printed path means: paths of other machines, installed packages, bare names.
 
@@ -75,7 +76,7 @@ def _same_end(one: list[str], other: list[str]) -> int:
 
 
 @dataclass(frozen=True)
-class FolderWords:
+class FolderWords(Untold):
     """Each file is given its folder's fit. `depth` cuts folders to so many parts; 0 takes them whole."""
 
     part: str
@@ -89,16 +90,13 @@ class FolderWords:
         folder_of = self._folders(corpus)
         body = corpus.fields[Field.BODY]
         bag = part_of(query, self.part)
-        numbers = np.fromiter(map(term_number, bag), dtype=np.uint32, count=len(bag))
+        numbers = term_numbers(bag)
         found = body.find(numbers)
         count = int(folder_of.max(initial=-1)) + 1
         joined = make_postings(numbers[found.which], folder_of[found.rows], found.counts, count)
         # The lengths of the folders are those of all their words, not of the asked ones alone.
         whole = replace(joined, lengths=sum_by_row(folder_of, body.lengths, count))
         return bm25(whole, bag)[folder_of]
-
-    def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
-        return []
 
     def _folders(self, corpus: Corpus) -> npt.NDArray[np.int64]:
         if not self.depth:
@@ -127,8 +125,7 @@ class DefinedNames:
 
     def scores(self, query: Query, corpus: Corpus) -> Floats:
         terms = list(self._asked(query))
-        postings = corpus.fields[self.field]
-        numbers = np.fromiter(map(term_number, terms), dtype=np.uint32, count=len(terms))
+        numbers, postings = term_numbers(terms), corpus.fields[self.field]
         frequency = postings.frequency(numbers)
         weights = np.log1p(corpus.size / np.maximum(frequency, 1)) / np.sqrt(np.maximum(frequency, 1))
         weights *= np.array([1.0 if _MIXED.search(term) else _PLAIN for term in terms])
@@ -137,8 +134,7 @@ class DefinedNames:
 
     def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
         terms = list(self._asked(query))
-        postings = corpus.fields[self.field]
-        numbers = np.fromiter(map(term_number, terms), dtype=np.uint32, count=len(terms))
+        numbers, postings = term_numbers(terms), corpus.fields[self.field]
         found = postings.find(numbers)
         frequency = postings.frequency(numbers)
         here = sorted({int(one) for one in found.which[found.rows == row]}, key=lambda one: frequency[one])
@@ -160,7 +156,7 @@ def _plain(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class FileName:
+class FileName(Untold):
     """The file's name without .py is a word of the title or text; shared by the files of that name."""
 
     part: str  # title | all
@@ -175,12 +171,9 @@ class FileName:
         shared = Counter(stems)
         return np.array([1.0 / shared[s] if len(s) >= _SHORTEST and s in said else 0.0 for s in stems])
 
-    def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
-        return []
-
 
 @dataclass(frozen=True)
-class TitleComponent:
+class TitleComponent(Untold):
     """A folder or file of the path is a word of the title, rare ones counting more."""
 
     name: str = "component_title"
@@ -193,6 +186,3 @@ class TitleComponent:
         return np.array(
             [max((worth[part] for part in some & said), default=0.0) for some in parts], dtype=float
         )
-
-    def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
-        return []

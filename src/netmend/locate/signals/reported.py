@@ -16,6 +16,7 @@ from netmend.locate.postings import Floats, sum_by_row
 from netmend.locate.query import Query
 from netmend.locate.signals.history import told_best
 from netmend.locate.signals.paths import match_path
+from netmend.locate.signals.signal import Untold, best_of
 from netmend.locate.words import term_number
 
 # Files on the stack traces of the report, nearer to the failure first.
@@ -74,10 +75,8 @@ class Trace:
     name: str = "trace"
 
     def scores(self, query: Query, corpus: Corpus) -> Floats:
-        best = np.zeros(corpus.size)
-        for step in steps(query, corpus):
-            best[step.row] = max(best[step.row], step.certainty / (1.0 + step.distance))
-        return best
+        found = ((step.row, step.certainty / (1.0 + step.distance)) for step in steps(query, corpus))
+        return best_of(found, corpus.size)
 
     def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
         here = sorted((s for s in steps(query, corpus) if s.row == row), key=lambda s: s.distance)
@@ -90,7 +89,7 @@ class Trace:
 
 
 @dataclass(frozen=True)
-class TraceShare:
+class TraceShare(Untold):
     """How much of the traces runs through the file."""
 
     name: str = "trace_share"
@@ -101,29 +100,20 @@ class TraceShare:
             total[step.row] += step.certainty
         return np.log1p(total)
 
-    def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
-        return []
-
 
 @dataclass(frozen=True)
-class Innermost:
+class Innermost(Untold):
     """Only the innermost frame of the repository."""
 
     name: str = "trace_innermost"
 
     def scores(self, query: Query, corpus: Corpus) -> Floats:
-        best = np.zeros(corpus.size)
-        for step in steps(query, corpus):
-            if step.distance == 0:
-                best[step.row] = max(best[step.row], step.certainty)
-        return best
-
-    def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
-        return []
+        innermost = (step for step in steps(query, corpus) if step.distance == 0)
+        return best_of(((step.row, step.certainty) for step in innermost), corpus.size)
 
 
 @dataclass(frozen=True)
-class ImportedByTrace:
+class ImportedByTrace(Untold):
     """Files that a file on a stack trace imports."""
 
     name: str = "trace_imports"
@@ -134,9 +124,6 @@ class ImportedByTrace:
         best = np.zeros(corpus.size)
         np.maximum.at(best, graph.imported, on_stack[graph.importing])
         return best
-
-    def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
-        return []
 
 
 # Files and modules that the report names.
@@ -151,10 +138,7 @@ class PathMention:
     name: str = "path_mention"
 
     def scores(self, query: Query, corpus: Corpus) -> Floats:
-        best = np.zeros(corpus.size)
-        for row, worth, _ in self._mentions(query, corpus):
-            best[row] = max(best[row], worth)
-        return best
+        return best_of((each[:2] for each in self._mentions(query, corpus)), corpus.size)
 
     def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
         told = [path for found, _, path in self._mentions(query, corpus) if found == row]
@@ -182,10 +166,7 @@ class ModuleMention:
     name: str = "module_mention"
 
     def scores(self, query: Query, corpus: Corpus) -> Floats:
-        best = np.zeros(corpus.size)
-        for row, worth, _ in self._mentions(query, corpus):
-            best[row] = max(best[row], worth)
-        return best
+        return best_of((each[:2] for each in self._mentions(query, corpus)), corpus.size)
 
     def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
         told = [name for found, _, name in self._mentions(query, corpus) if found == row]
@@ -302,12 +283,14 @@ class Executed:
     name: str = "executed"
 
     def scores(self, query: Query, corpus: Corpus) -> Floats:
-        best = np.zeros(corpus.size)
-        for place, path in enumerate(query.executed):
-            match = match_path(corpus, path)
-            for row in match.rows if match.whole or match.parts > 1 else ():
-                best[row] = max(best[row], 1.0 / (1.0 + place) / len(match.rows))
-        return best
+        matches = [match_path(corpus, path) for path in query.executed]
+        found = (
+            (row, 1.0 / (1.0 + place) / len(match.rows))
+            for place, match in enumerate(matches)
+            if match.whole or match.parts > 1
+            for row in match.rows
+        )
+        return best_of(found, corpus.size)
 
     def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
         hit = self.scores(query, corpus)[row] > 0

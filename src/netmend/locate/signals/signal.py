@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
+
+import numpy as np
 
 from netmend.locate.answer import Reason
 from netmend.locate.corpus import Corpus
@@ -34,3 +37,18 @@ class Spreading(Protocol):
     def scores(self, query: Query, corpus: Corpus, first: Floats) -> Floats: ...
 
     def reasons(self, query: Query, corpus: Corpus, first: Floats, row: int) -> list[Reason]: ...
+
+
+class Untold:
+    """A signal that counts without being told."""
+
+    def reasons(self, *asked: object) -> list[Reason]:
+        return []
+
+
+def best_of(rows: Iterable[tuple[int, float]], size: int) -> Floats:
+    """The largest number that each row is given."""
+    best = np.zeros(size)
+    for row, worth in rows:
+        best[row] = max(best[row], worth)
+    return best

@@ -14,7 +14,8 @@ from netmend.locate.parsing import Field, shingles, squeeze
 from netmend.locate.postings import Floats, Postings, sum_by_row
 from netmend.locate.query import Query
 from netmend.locate.report_words import telling
-from netmend.locate.words import term_number
+from netmend.locate.signals.signal import Untold
+from netmend.locate.words import term_numbers
 
 # BM25: how well the words of a query fit the words of a row, rare words counting more and long rows less.
 
@@ -66,7 +67,7 @@ def occurrences(
     raw: bool = False,
 ) -> Occurrences:
     terms = list(bag)
-    numbers = np.fromiter(map(term_number, terms), dtype=np.uint32, count=len(terms))
+    numbers = term_numbers(terms)
     frequency = postings.frequency(numbers)
     wanted = np.fromiter(bag.values(), dtype=float, count=len(bag))
     if not raw:
@@ -145,11 +146,8 @@ class Lexical:
 
     @property
     def _saturation(self) -> float:
-        return (
-            LATE_SATURATION
-            if self.field is Field.BODY and self.part == "all" and not self.raw
-            else SATURATION
-        )
+        late = self.field is Field.BODY and self.part == "all" and not self.raw
+        return LATE_SATURATION if late else SATURATION
 
     def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
         bag = part_of(query, self.part)
@@ -168,8 +166,8 @@ def shown_words(words: Iterable[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class BestPassages:
-    """The sum over the functions of the file that fit best."""
+class BestPassages(Untold):
+    """The sum over the functions of the file that fit best; the functions themselves are shown."""
 
     part: str
     most: int = 1
@@ -194,9 +192,6 @@ class BestPassages:
         np.add.at(total, owners[kept], fit[order][kept])
         return total
 
-    def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
-        return []  # the functions themselves are shown
-
 
 # Pieces of the file that the report quotes: messages that the file can print, lines of its code.
 
@@ -210,29 +205,21 @@ class Quoted:
     part: str  # messages | text | lines
 
     def scores(self, query: Query, corpus: Corpus) -> Floats:
-        pieces = self._pieces(query)
-        postings = corpus.fields[self.field]
-        numbers = np.fromiter(map(term_number, pieces), dtype=np.uint32, count=len(pieces))
-        frequency = postings.frequency(numbers)
+        numbers = term_numbers(self._pieces(query))
+        frequency = corpus.fields[self.field].frequency(numbers)
         weights = rarity(frequency, corpus.size) / np.sqrt(np.maximum(frequency, 1))
-        found = postings.find(numbers)
+        found = corpus.fields[self.field].find(numbers)
         return sum_by_row(found.rows, weights[found.which], corpus.size)
 
     def reasons(self, query: Query, corpus: Corpus, row: int) -> list[Reason]:
         pieces = self._pieces(query)
-        postings = corpus.fields[self.field]
-        numbers = np.fromiter(map(term_number, pieces), dtype=np.uint32, count=len(pieces))
-        found = postings.find(numbers)
+        found = corpus.fields[self.field].find(term_numbers(pieces))
         here = [pieces[int(one)] for one in found.which[found.rows == row]]
         if not here:
             return []
         if self.field is Field.LINES:
-            return [
-                Reason(
-                    "line",
-                    f"holds {len(here)} line{'s' if len(here) > 1 else ''} of code that the report shows",
-                )
-            ]
+            lines = f"{len(here)} line{'s' if len(here) > 1 else ''}"
+            return [Reason("line", f"holds {lines} of code that the report shows")]
         return [Reason("message", f"holds a string like “{_joined(here)}”")]
 
     def _pieces(self, query: Query) -> list[str]:
