@@ -40,10 +40,8 @@ def test_what_was_stored_is_found_by_another_cache(tmp_path: Path) -> None:
     found = other.facts(["b1", "b2"])
     assert set(found) == {"b1"}
     assert (found["b1"].terms, found["b1"].lines) == (packed.terms, 4)
-    details = other.details("b1")
-    assert [one.name for one in details.definitions] == ["Loader", "Loader.open_file"]
-    assert details.literals == ("cannot open the file",)
-    assert other.details("b2").definitions == ()
+    assert [one.name for one in other.definitions("b1")] == ["Loader", "Loader.open_file"]
+    assert other.definitions("b2") == ()
 
 
 def test_more_contents_than_one_question_may_name(tmp_path: Path) -> None:
@@ -86,7 +84,7 @@ def test_a_file_damaged_inside_still_gives_answers_and_is_removed(tmp_path: Path
     cache.store([("b1", packed)])
     assert cache.missing(["b1"]) == []
     assert cache.facts(["b1"])["b1"].terms == packed.terms
-    assert [one.name for one in cache.details("b1").definitions] == ["Loader", "Loader.open_file"]
+    assert [one.name for one in cache.definitions("b1")] == ["Loader", "Loader.open_file"]
     assert "could not be kept or read" in cache.note
     cache.close()
     anew = FactsCache(tmp_path)

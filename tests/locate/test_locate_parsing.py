@@ -83,8 +83,9 @@ def test_words_of_inner_functions_belong_to_the_outer_one() -> None:
 
 def test_literals_are_split_at_holes() -> None:
     facts = parse(SOURCE.encode())
-    assert set(facts.literals) == {"cannot open folder", "after so many tries"}
-    assert parse(b'x = "the value %d is less than {name!r} allows"').literals == ("the value", "is less than")
+    assert set(facts.fields[Field.SHINGLES]) == {"cannot open folder", "after so many", "so many tries"}
+    facts = parse(b'x = "the value %d is less than {name!r} allows"')
+    assert set(facts.fields[Field.SHINGLES]) == {"the value", "is less than"}
 
 
 def test_shingles_are_runs_of_three_words() -> None:

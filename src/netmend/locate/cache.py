@@ -10,35 +10,26 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from netmend.locate.postings import Details, PackedFacts, open_details
+from netmend.locate.parsing import Definition
+from netmend.locate.postings import PackedFacts, unpacked_definitions
 from netmend.locate.repository import Commit
 
-FORMAT = 3  # raise it when words, parsing or packing change
+FORMAT = 4  # raise it when words, parsing or packing change
 _NAME = f"facts-{FORMAT}.sqlite"
 _ASKED_AT_ONCE = 500
 _TRIES, _PAUSE = 20, 0.05  # seconds between them
 _LARGEST = 1_500_000_000  # bytes; then contents that are no longer used are dropped
-_KEPT = (
-    "sizes",
-    "terms",
-    "counts",
-    "passages",
-    "passage_terms",
-    "passage_counts",
-    "imports",
-    "lines",
-    "parsed",
-    "cut",
-)
+_KEPT = tuple(field.name for field in fields(PackedFacts) if field.name != "definitions")
 _TABLES = """
 CREATE TABLE IF NOT EXISTS files (
     blob TEXT PRIMARY KEY, sizes BLOB, terms BLOB, counts BLOB, passages BLOB, passage_terms BLOB, passage_counts BLOB,
     imports TEXT, lines INTEGER, parsed INTEGER, cut INTEGER
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS details (blob TEXT PRIMARY KEY, details BLOB) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS definitions (blob TEXT PRIMARY KEY, definitions BLOB) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS commits (hash TEXT PRIMARY KEY, time REAL, subject TEXT, files TEXT, body TEXT) WITHOUT ROWID;
 """
 
@@ -85,20 +76,19 @@ class FactsCache:
         return [blob for blob in wanted if blob not in known and blob not in self._unsaved]
 
     def facts(self, blobs: Iterable[str]) -> dict[str, PackedFacts]:
-        """What is known about the contents, without details."""
+        """What is known about the contents, without definitions."""
         wanted = list(dict.fromkeys(blobs))
         found = {blob: self._unsaved[blob] for blob in wanted if blob in self._unsaved}
         for blob, *values in self._ask(f"SELECT blob, {', '.join(_KEPT)} FROM files WHERE blob IN", wanted):
-            found[blob] = PackedFacts(**dict(zip(_KEPT, values, strict=True)), details=b"")
+            found[blob] = PackedFacts(**dict(zip(_KEPT, values, strict=True)), definitions=b"")
         return found
 
-    def details(self, blob: str) -> Details:
-        """Definitions and literals of a content."""
+    def definitions(self, blob: str) -> tuple[Definition, ...]:
         if blob in self._unsaved:
-            return open_details(self._unsaved[blob].details)
-        for (details,) in self._ask("SELECT details FROM details WHERE blob IN", [blob]):
-            return open_details(details)
-        return Details()
+            return unpacked_definitions(self._unsaved[blob].definitions)
+        for (packed,) in self._ask("SELECT definitions FROM definitions WHERE blob IN", [blob]):
+            return unpacked_definitions(packed)
+        return ()
 
     def store(self, facts: Sequence[tuple[str, PackedFacts]]) -> None:
         marks = ", ".join("?" * len(_KEPT))
@@ -109,7 +99,8 @@ class FactsCache:
                     [(blob, *(getattr(one, name) for name in _KEPT)) for blob, one in facts],
                 )
                 self._database.executemany(
-                    "INSERT OR REPLACE INTO details VALUES (?, ?)", [(blob, f.details) for blob, f in facts]
+                    "INSERT OR REPLACE INTO definitions VALUES (?, ?)",
+                    [(blob, one.definitions) for blob, one in facts],
                 )
         except sqlite3.Error as failed:  # a full disk, a lock that is never given back
             self._unsaved.update(facts)
@@ -145,7 +136,7 @@ class FactsCache:
                     "INSERT OR IGNORE INTO used VALUES (?)", [(blob,) for blob in used]
                 )
                 self._database.execute("DELETE FROM files WHERE blob NOT IN (SELECT blob FROM used)")
-                self._database.execute("DELETE FROM details WHERE blob NOT IN (SELECT blob FROM used)")
+                self._database.execute("DELETE FROM definitions WHERE blob NOT IN (SELECT blob FROM used)")
                 self._database.execute("DROP TABLE used")
             self._database.execute("VACUUM")
 

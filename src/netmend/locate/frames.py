@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 # How tools print stack frames and failures, as regular expressions. Kept apart from the reading (frames.py).
@@ -303,9 +303,3 @@ def _continues(line: str) -> bool:
 def read_traces(lines: Sequence[str]) -> Traces:
     """All stack traces and failures in lines of text."""
     return _Reader(lines).read()
-
-
-def frames_of(traces: Sequence[Sequence[Frame]]) -> Iterator[Frame]:
-    """All frames of all traces, as printed."""
-    for trace in traces:
-        yield from trace

@@ -13,6 +13,7 @@ from netmend.locate.answer import RankedFunction, Reason
 from netmend.locate.frames import Frame
 from netmend.locate.parsing import Definition
 from netmend.locate.query import Query
+from netmend.locate.signals.paths import printed_parts, same_end
 from netmend.locate.signals.texts import shown_words
 from netmend.locate.words import count_words
 
@@ -22,8 +23,6 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _CODE_LIKE = re.compile(r"_|[a-z][A-Z]|\d")
 _STRING = re.compile(r"\"((?:[^\"\\\n]|\\.){12,})\"|'((?:[^'\\\n]|\\.){12,})'")
 _HOLE = re.compile(r"\{[^{}]*\}|%[-+#0-9.]*[a-zA-Z]|\\[nt]")
-_INSTALLED = re.compile(r".*(?:site-packages|dist-packages)/(?:[^/]+\.egg/)?", re.DOTALL)
-_STANDARD = re.compile(r".*/lib(?:64)?/python\d(?:\.\d+)?/", re.DOTALL)
 _LEAST_PARTS = 2  # that have to agree where neither path ends with the other
 _MOST_FRAMES = 20  # of one trace; endless recursion prints a thousand
 _LEAST_PIECE = 12  # characters of a message that are not found by chance
@@ -73,17 +72,8 @@ Found = Iterator[tuple[int, Evidence]]
 
 def agreement(path: str, printed: str) -> int:
     """How many parts, counted from the end, a printed path shares with this file; 0 where it cannot be this file."""
-    shown = printed.replace("\\", "/")
-    installed = _INSTALLED.match(shown)
-    if installed is None and _STANDARD.match(shown):
-        return 0  # Python's own library
-    own, other = (
-        path.split("/"),
-        [part for part in shown[installed.end() if installed else 0 :].split("/") if part],
-    )
-    common = 0
-    while common < min(len(own), len(other)) and own[-1 - common] == other[-1 - common]:
-        common += 1
+    own, (other, installed) = path.split("/"), printed_parts(printed)
+    common = same_end(own, other)
     if installed and common < len(other):
         return 0  # another package's file of the same name
     whole = common in (len(own), len(other))

@@ -14,14 +14,14 @@ from netmend.errors import UsageError
 
 # A repository may come from anywhere: its settings must not start programs or fetch from a network.
 _SAFE = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "log.showSignature=false")
-_DROPPED = (
+_DROPPED = [
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
     "GIT_OBJECT_DIRECTORY",
     "GIT_PREFIX",
     "GIT_NAMESPACE",
-)
+]
 _SET = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
 
 

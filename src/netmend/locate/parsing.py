@@ -71,7 +71,6 @@ class FileFacts:
     imports: tuple[
         str, ...
     ] = ()  # dotted; relative ones keep their leading dots; "a.b:C" for `from a.b import C`
-    literals: tuple[str, ...] = ()  # long string pieces, split at format holes
     lines: int = 0
     parsed: bool = True  # False: read by patterns only (Python 2, broken or cut files)
     cut: bool = False  # True: only the beginning was read
@@ -101,7 +100,6 @@ def parse(content: bytes) -> FileFacts:
     if outline is None:
         outline = outline_by_patterns(text)
     lines = text.split("\n")
-    literals = tuple(_pieces(outline.strings))
     fields = {
         Field.CLASSES: count_words(outline.classes),
         Field.FUNCTIONS: count_words(outline.functions),
@@ -113,14 +111,13 @@ def parse(content: bytes) -> FileFacts:
         Field.BODY: count_words([text]),
         Field.NAMES: Counter([*outline.functions, *outline.constants]),
         Field.CLASS_NAMES: Counter(outline.classes),
-        Field.SHINGLES: Counter(shingle for piece in literals for shingle in shingles(piece)),
+        Field.SHINGLES: Counter(shingle for piece in _pieces(outline.strings) for shingle in shingles(piece)),
         Field.LINES: Counter(filter(None, map(squeeze, lines))),
     }
     return FileFacts(
         fields=fields,
         definitions=tuple(_with_words(outline, lines)),
         imports=tuple(dict.fromkeys(outline.imports)),
-        literals=literals,
         lines=len(lines),
         parsed=parsed,
         cut=source.cut,

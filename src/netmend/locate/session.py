@@ -123,7 +123,7 @@ def _functions(
 ) -> dict[str, tuple[RankedFunction, ...]]:
     contents = dict(repository.read({corpus.blobs[row] for row in rows}))
     texts = [
-        FileText(corpus.paths[row], decode(contents[blob]).text, cache.details(blob).definitions)
+        FileText(corpus.paths[row], decode(contents[blob]).text, cache.definitions(blob))
         for row in rows
         if (blob := corpus.blobs[row]) in contents
     ]

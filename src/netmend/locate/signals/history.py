@@ -220,9 +220,7 @@ class SimilarCommits:
 
 # What makes a file more or less likely to be fixed, whatever the report says.
 
-_SETUP = frozenset(
-    {"setup.py", "version.py", "_version.py", "__version__.py", "versions.py", "conf.py", "about.py"}
-)
+_SETUP = ("setup.py", "version.py", "_version.py", "__version__.py", "versions.py", "conf.py", "about.py")
 
 
 @dataclass(frozen=True)

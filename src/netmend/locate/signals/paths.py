@@ -38,13 +38,7 @@ NO_MATCH = PathMatch((), 0, False)
 
 def match_path(corpus: Corpus, printed: str) -> PathMatch:
     """The files whose paths end most like the printed one."""
-    path = printed.replace("\\", "/").strip().lstrip("./")
-    installed = _INSTALLED.match(path)
-    if installed is None and _STANDARD.match(path):
-        return NO_MATCH  # Python's own library
-    if installed:
-        path = path[installed.end() :]
-    parts = [part for part in path.split("/") if part]
+    parts, installed = printed_parts(printed.strip().lstrip("./\\"))
     if not parts:
         return NO_MATCH
     best: list[int] = []
@@ -52,7 +46,7 @@ def match_path(corpus: Corpus, printed: str) -> PathMatch:
     whole = False
     for row in corpus.by_basename.get(parts[-1], ()):
         own = corpus.paths[row].split("/")
-        same = _same_end(own, parts)
+        same = same_end(own, parts)
         if installed and same < len(parts):
             continue  # another package's file of the same name
         if same > most:
@@ -63,7 +57,17 @@ def match_path(corpus: Corpus, printed: str) -> PathMatch:
     return PathMatch(tuple(best), most, whole)
 
 
-def _same_end(one: list[str], other: list[str]) -> int:
+def printed_parts(printed: str) -> tuple[list[str], bool]:
+    """Folders and name of a printed path, and whether these are of an installed package; nothing for Python's own library."""
+    path = printed.replace("\\", "/")
+    installed = _INSTALLED.match(path)
+    if installed is None and _STANDARD.match(path):
+        return [], False
+    inner = path[installed.end() :] if installed else path
+    return [part for part in inner.split("/") if part], installed is not None
+
+
+def same_end(one: list[str], other: list[str]) -> int:
     same = 0
     for a, b in zip(reversed(one), reversed(other), strict=False):
         if a != b:

@@ -97,7 +97,7 @@ _SHOWN = 6  # words in a reason
 _BY_LENGTH = {Field.PATH: 0.3, Field.BASENAME: 0.3, Field.CLASSES: 0.3, Field.FUNCTIONS: 0.4}
 _FRAGMENT = 2  # letters: `re` and `lr` say nothing to a reader
 _CONTRACTED = frozenset(
-    ("don", "doesn", "didn", "isn", "wasn", "won", "couldn", "wouldn", "shouldn", "aren", "haven", "hasn")
+    ["don", "doesn", "didn", "isn", "wasn", "won", "couldn", "wouldn", "shouldn", "aren", "haven", "hasn"]
 )
 _PLACE = {
     Field.PATH: "in its path",
