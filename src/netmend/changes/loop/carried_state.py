@@ -11,7 +11,7 @@ from netmend.changes.loop.loop_code import Spot
 from netmend.library.operations import LEAVES_GRAPH
 from netmend.program.engine.history import Body, Event, Loop
 from netmend.program.engine.values import Attribute, Call, Collection, Value, options, resolved
-from netmend.program.meaning import loop_state
+from netmend.program.meaning import kept_graphs
 from netmend.program.meaning.operations import walk
 from netmend.program.of_run import program_of
 from netmend.program.text.file import File
@@ -52,7 +52,7 @@ def carried(case: Case, backward: Spot) -> tuple[File, ast.stmt, list[State]] | 
 
 
 def _states(loop: Loop, backward: Event) -> Iterator[State]:
-    for state in loop_state.carried(loop):
+    for state in kept_graphs.carried(loop):
         target = state.stored.target
         if target is None or target.base is not None:
             continue
