@@ -6,8 +6,9 @@ from pathlib import Path
 
 from repair_rivals import RIVALS
 
+from netmend.repair.options import RepairOptions
 from netmend.repair.result import Result
-from netmend.repair.session import RepairOptions, repair
+from netmend.repair.session import repair
 from netmend.trials.trial import Target
 from netmend.verify.verify import verify
 

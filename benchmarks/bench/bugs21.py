@@ -14,7 +14,7 @@ from typing import Any
 
 from bench.labelled import FAULTY, HEALTHY
 from bench.labelled_run import LabelledRun, counts
-from netmend.report.content import Column, Grid, Remark
+from netmend.report.content import Column, Grid, Number, Remark
 
 TOOLS = ("DeepLocalize", "DeepFD", "DeepDiagnosis")
 
@@ -49,7 +49,7 @@ def grids(runs: Sequence[LabelledRun]) -> Iterator[Grid]:
             )
         )
     columns = (
-        Column("bug", True),
+        Number("bug"),
         Column("root cause (published)"),
         Column("told first (measured)"),
         Column("cause"),
@@ -79,9 +79,9 @@ def _totals(runs: Sequence[LabelledRun]) -> Grid:
         (
             Column("tool"),
             Column("by"),
-            Column("found", True),
-            Column("cause told first", True),
-            Column("right line", True),
+            Number("found"),
+            Number("cause told first"),
+            Number("right line"),
         ),
         tuple(rows),
         "Totals",

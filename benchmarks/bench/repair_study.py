@@ -22,7 +22,7 @@ from bench.improvement import average
 from bench.repair_answer import RepairAnswer, answer_from
 from bench.repairs22 import Method, repaired, with_netmend
 from bench.trainings import settled
-from netmend.repair.budget import Budget
+from netmend.repair.options import Budget
 from netmend.trials import workspace
 from netmend.trials.runner import Executor, versions
 from netmend.vocabulary.verification import PROVEN

@@ -25,10 +25,10 @@ from bench.improvement import (
 from bench.patch_atoms import faults_of_changes
 from bench.repair_answer import OTHER_DATA, SAME_DATA, RepairAnswer
 from bench.trainings import recorder_state
-from netmend.repair.budget import Budget
 from netmend.repair.objective import Objective
+from netmend.repair.options import Budget, RepairOptions
 from netmend.repair.result import Result
-from netmend.repair.session import RepairOptions, repair
+from netmend.repair.session import repair
 from netmend.trials.runner import Executor, Runner
 from netmend.trials.trial import Outcome, Target, Trial
 from netmend.vocabulary.verification import PROVEN

@@ -14,7 +14,7 @@ from typing import Any
 from bench.bugs21 import alarm_remarks, mark
 from bench.labelled import FAULTY
 from bench.labelled_run import LabelledRun, counts
-from netmend.report.content import Column, Grid, Remark
+from netmend.report.content import Column, Grid, Number, Remark
 
 
 @functools.cache
@@ -83,9 +83,9 @@ def _totals(runs: Sequence[LabelledRun]) -> Grid:
         (
             Column("tool"),
             Column("by"),
-            Column("detected", True),
-            Column("cause told first", True),
-            Column("right line", True),
+            Number("detected"),
+            Number("cause told first"),
+            Number("right line"),
         ),
         rows,
         "Totals",

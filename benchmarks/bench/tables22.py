@@ -8,7 +8,7 @@ from bench.baselines import MEASURED, PUBLISHED, RECOMPUTED, Row
 from bench.faults22.facts import Atom
 from bench.scores import Score
 from bench.summary22 import Line, Summary
-from netmend.report.content import Column, Grid
+from netmend.report.content import Column, Grid, Number
 
 NONE = "–"
 _SHORT = {PUBLISHED: "pub", RECOMPUTED: "rec", MEASURED: "our"}
@@ -30,7 +30,7 @@ def answers(lines: Sequence[Line]) -> Grid:
             Column("fault"),
             Column("known to be wrong"),
             Column("told most often"),
-            Column("stable", True),
+            Number("stable"),
             Column("told on the fixed one"),
         ),
         tuple(
@@ -52,12 +52,12 @@ def scores(lines: Sequence[Line]) -> Grid:
     return Grid(
         (
             Column("fault"),
-            Column("RC   PR   F3", True),
-            Column("after neutr.", True),
-            Column("atom F3", True),
-            Column("training s", True),
-            Column("told after s", True, 1),
-            Column("failed", True, 2),
+            Number("RC   PR   F3"),
+            Number("after neutr."),
+            Number("atom F3"),
+            Number("training s"),
+            Number("told after s", spare=1),
+            Number("failed", spare=2),
         ),
         tuple(
             (
@@ -101,12 +101,12 @@ def repairs(lines: Sequence[Line]) -> Grid:
             Column("fault"),
             Column("patch"),
             Column("verified"),
-            Column("buggy", True),
-            Column("ours", True),
-            Column("known fix", True),
-            Column("changes", True, 1, "ours / of the known fix"),
-            Column("trainings", True, 2),
-            Column("s", True, 3),
+            Number("buggy"),
+            Number("ours"),
+            Number("known fix"),
+            Number("changes", spare=1, hint="ours / of the known fix"),
+            Number("trainings", spare=2),
+            Number("s", spare=3),
         ),
         tuple(rows),
         "Repairs, measured",
@@ -119,11 +119,11 @@ def totals(part: str, rows: Sequence[Row], explained: bool = True) -> Grid:
         (
             Column("answer"),
             Column("by"),
-            Column("RC   PR   F3", True),
-            Column("after neutr.", True),
-            Column("atom F3", True),
-            Column("codes", True),
-            Column("s", True, 1),
+            Number("RC   PR   F3"),
+            Number("after neutr."),
+            Number("atom F3"),
+            Number("codes"),
+            Number("s", spare=1),
         ),
         tuple(
             (
@@ -149,7 +149,7 @@ def intervals(summary: Summary) -> Grid:
     parts = tuple(summary.intervals)
     measures = summary.intervals["all"]
     return Grid(
-        (Column("netmend run, mean over seeds"), *(Column(part, True) for part in parts)),
+        (Column("netmend run, mean over seeds"), *(Number(part) for part in parts)),
         tuple(
             (name, *("{:.2f} ({:.2f}–{:.2f})".format(*summary.intervals[part][name]) for part in parts))
             for name in measures

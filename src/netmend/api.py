@@ -59,9 +59,7 @@ def repair(
 
     The same as `netmend repair script arguments…`. The result has `verdict`, `patch` (a unified diff), `verification`.
     """
-    from netmend.repair.budget import parse_budget
-    from netmend.repair.problem import Measure
-    from netmend.repair.session import RepairOptions
+    from netmend.repair.options import Measure, RepairOptions, parse_budget
     from netmend.repair.session import repair as run_repair
     from netmend.trials.opening import target_of
     from netmend.verify.verify import verify
@@ -92,8 +90,7 @@ def neutral(
     """
     from netmend.neutral.options import NeutralOptions
     from netmend.neutral.session import neutral as run_neutral
-    from netmend.repair.budget import parse_budget
-    from netmend.repair.problem import Measure
+    from netmend.repair.options import Measure, parse_budget
     from netmend.trials.opening import target_of
 
     options = NeutralOptions(

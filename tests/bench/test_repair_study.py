@@ -29,8 +29,8 @@ from bench.repair_table import averages, per_fault
 from bench.repairs22 import Shifted, repaired
 from netmend.errors import UsageError
 from netmend.program.text.positions import Lines
-from netmend.repair.budget import Budget
 from netmend.repair.objective import Objective
+from netmend.repair.options import Budget
 from netmend.repair.result import Result
 from netmend.repair.version import Version
 from netmend.trials.runner import Executor

@@ -9,8 +9,9 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from netmend.cli.options import MeasureOptions, OutputOptions, Quiet, expanded
+from netmend.cli.options import OutputOptions, Quiet, expanded
 from netmend.errors import UsageError
+from netmend.repair.options import Measure
 from netmend.trials.options import TrialOptions, option
 
 
@@ -77,7 +78,7 @@ def test_outcomes_go_where_they_can(tmp_path: Path) -> None:
 
 
 def test_a_measure_is_one_number_in_the_output() -> None:
-    assert MeasureOptions("acc ([0-9.]+)", maximize=True).measure().higher_is_better
-    for options in (MeasureOptions("("), MeasureOptions("acc"), MeasureOptions("(a)", "file")):
+    assert Measure("acc ([0-9.]+)", higher_is_better=True).checked().higher_is_better
+    for measure in (Measure("("), Measure("acc"), Measure("(a)", "file")):
         with pytest.raises(UsageError, match="--metric"):
-            options.measure()
+            measure.checked()

@@ -12,7 +12,7 @@ from netmend.neutral.neutrality import Neutrality, Node
 from netmend.neutral.options import NeutralOptions
 from netmend.neutral.session import neutral
 from netmend.program.text.positions import Lines
-from netmend.repair.budget import Budget
+from netmend.repair.options import Budget
 from netmend.repair.problem import Problem
 from netmend.trials.trial import FAILED, FINISHED, Outcome, Target, Trial
 from netmend.vocabulary.change import Change, FileEdit

@@ -11,7 +11,7 @@ from netmend.errors import UsageError
 from netmend.neutral.neutrality import FAILED, GIVEN_UP, KEPT, OPEN, SAME, WORSE
 from netmend.neutral.versions import with_change
 from netmend.program.text.positions import Lines
-from netmend.repair.budget import Budget
+from netmend.repair.options import Budget
 from netmend.repair.version import Version
 from netmend.vocabulary.change import Change, FileEdit
 

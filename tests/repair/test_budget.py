@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from netmend.errors import UsageError
-from netmend.repair.budget import Budget, parse_budget
+from netmend.repair.options import Budget, parse_budget
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from world import PROGRAM, Settings, World, gives, sets
 
 from netmend.repair import search as search_module
 from netmend.repair.joint import Joint
-from netmend.repair.problem import Measure
+from netmend.repair.options import Measure
 from netmend.repair.repair import REPAIRS
 from netmend.trials.trial import FAILED, STOPPED
 from netmend.vocabulary.change import BUDGET, Change

@@ -12,9 +12,9 @@ import pytest
 
 from netmend.program.text.positions import Lines
 from netmend.repair import search as search_module
-from netmend.repair.budget import Budget
 from netmend.repair.candidates import Candidates
-from netmend.repair.problem import Measure, Problem
+from netmend.repair.options import Budget, Measure
+from netmend.repair.problem import Problem
 from netmend.repair.search import Search
 from netmend.repair.version import Version
 from netmend.trials.runner import Runner

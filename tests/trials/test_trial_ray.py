@@ -9,7 +9,8 @@ from threading import Thread
 import pytest
 from trying import TINY, Project, contents, is_gone
 
-from netmend.repair.session import RepairOptions, repair
+from netmend.repair.options import RepairOptions
+from netmend.repair.session import repair
 from netmend.store import read_trace
 from netmend.trials.local import LocalExecutor
 from netmend.trials.on_ray import RayExecutor

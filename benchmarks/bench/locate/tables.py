@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bench.locate.metrics import Figures
 from bench.locate.published import BEST_MAP, CAVEAT, OVERALL, least_possible_mrr
 from bench.locate.summing import Summary
-from netmend.report.content import Column, Grid, Remark
+from netmend.report.content import Column, Grid, Number, Remark
 
 _SHOWN = {"top1": "Top@1", "top5": "Top@5", "top10": "Top@10", "rr": "MRR", "ap": "MAP"}
 
@@ -37,10 +37,10 @@ def overall(summary: Summary) -> Grid:
     return Grid(
         (
             Column("method"),
-            *(Column(title, True) for title in _SHOWN.values()),
-            Column("MAP, 95 %", True, 1),
-            Column("by project", True, 2),
-            Column("ahead", True, 1),
+            *(Number(title) for title in _SHOWN.values()),
+            Number("MAP, 95 %", spare=1),
+            Number("by project", spare=2),
+            Number("ahead", spare=1),
         ),
         tuple(rows),
         f"Measured: {summary.reports:,} reports of {summary.projects} projects, {summary.protocol.files} files, "
@@ -53,8 +53,8 @@ def published() -> Grid:
     return Grid(
         (
             Column("method"),
-            *(Column(title, True) for title in _SHOWN.values()),
-            Column("least MRR", True, 1),
+            *(Number(title) for title in _SHOWN.values()),
+            Number("least MRR", spare=1),
         ),
         tuple(
             (row.method, *(_three(value) for value in row.values), _three(least_possible_mrr(row)))
@@ -84,10 +84,10 @@ def by_group(summary: Summary, kind: str) -> Grid:
         )
     columns = (
         Column(kind),
-        Column("reports", True),
-        *(Column(title, True) for title in _SHOWN.values()),
-        *(Column(other, True, 1 + number) for number, other in enumerate(others)),
-        Column("published", True, 1),
+        Number("reports"),
+        *(Number(title) for title in _SHOWN.values()),
+        *(Number(other, spare=1 + number) for number, other in enumerate(others)),
+        Number("published", spare=1),
     )
     return Grid(
         columns,

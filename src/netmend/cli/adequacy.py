@@ -7,9 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from netmend.cli.options import OutputOptions, Quiet, ResultFile, expanded, refuse_bad_file
 from netmend.cli.user_functions import load_file
@@ -49,13 +47,12 @@ class AdequacyOptions:
 @expanded
 def adequacy(
     *,
-    program: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="SCRIPT|FILE.py:FUNCTION [-- ARGS]",
-            help="A training script, or a function that returns (model, train, test[, pool]).",
-        ),
-    ] = None,
+    program: list[str] | None = option(
+        None,
+        "A training script, or a function that returns (model, train, test[, pool]).",
+        metavar="SCRIPT|FILE.py:FUNCTION [-- ARGS]",
+        is_argument=True,
+    ),
     options: AdequacyOptions,
 ) -> Callable[[], None]:
     """Measure how adequate a test set is for a trained model, without retraining; suggest what to label next."""
@@ -102,17 +99,13 @@ def _finish(parts: Callable[[], dict[str, Any]], options: AdequacyOptions) -> No
 
 def _measure(parts: dict[str, Any], options: AdequacyOptions) -> None:
     from netmend.adequacy.session import adequacy as measure
-    from netmend.report.adequacy import adequacy_document
-    from netmend.report.terminal import draw
 
     settings = {name: getattr(options, name) for name in ("layer", "task", "limit", "count")}
     settings = {name: value for name, value in settings.items() if value is not None}
     found = measure(**{**parts, **settings, "seed": options.seed})
     if options.save is not None:
         found.save(options.save)
-    OutputOptions(options.json, None, options.quiet).hand_over(
-        lambda: draw(adequacy_document(found)), lambda: found.json()
-    )
+    OutputOptions(options.json, None, options.quiet).show(found)
 
 
 def _run(program: tuple[str, ...], options: AdequacyOptions) -> dict[str, Any]:

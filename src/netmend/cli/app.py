@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from netmend.cli.adequacy import adequacy
@@ -15,10 +13,11 @@ from netmend.cli.locate import locate
 from netmend.cli.mend import app as mend
 from netmend.cli.mutate import mutate
 from netmend.cli.neutral import neutral
-from netmend.cli.options import BEFORE_SCRIPT
+from netmend.cli.options import BEFORE_SCRIPT, expanded
 from netmend.cli.repair import repair
 from netmend.cli.run_options import command_line
 from netmend.cli.runs import diagnose, export, runs, show
+from netmend.trials.options import option
 
 app = command_line()
 
@@ -52,11 +51,11 @@ app.command(cls=PlainCommand)(diagnose)
 
 
 @app.command(cls=PlainCommand)
+@expanded
 def explain(
-    code: Annotated[
-        str | None,
-        typer.Argument(help="A code such as HYP-LR-HIGH, D104 or S201, or a published one such as HLR."),
-    ] = None,
+    code: str | None = option(
+        None, "A code such as HYP-LR-HIGH, D104 or S201, or a published one such as HLR.", is_argument=True
+    ),
 ) -> None:
     """Print the page of a cause, a symptom or a rule; without a code, list them all."""
     from netmend.cli.explain import explain_code

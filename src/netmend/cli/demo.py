@@ -8,11 +8,10 @@ import sys
 import tempfile
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
+from netmend.cli.options import expanded
 from netmend.errors import UsageError
+from netmend.trials.options import option
 
 SCRIPTS = (
     ("gradients_pile_up.py", "The loss goes up instead of down."),
@@ -21,11 +20,9 @@ SCRIPTS = (
 )
 
 
+@expanded
 def demo(
-    keep: Annotated[
-        Path | None,
-        typer.Option("--keep", metavar="DIR", help="Keep the scripts and runs in this directory."),
-    ] = None,
+    keep: Path | None = option(None, "Keep the scripts and runs in this directory.", metavar="DIR"),
 ) -> int:
     """Show three classic faults being found, in under a minute."""
     if keep is not None and keep.exists() and any(keep.iterdir()):

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from netmend.cli.options import expanded
+from netmend.trials.options import option
 
 
+@expanded
 def env(
-    path: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--path", metavar="DIR|FILE", help="Data to check: exists, readable, not empty (repeatable)."
-        ),
-    ] = None,
-    project: Annotated[
-        Path,
-        typer.Option("--project", metavar="DIR", help="The folder with the requirement files to compare."),
-    ] = Path(),
-    json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    path: list[Path] | None = option(
+        None, "Data to check: exists, readable, not empty (repeatable).", metavar="DIR|FILE"
+    ),
+    project: Path = option(Path(), "The folder with the requirement files to compare.", metavar="DIR"),
+    json: bool = option(False, "Print everything as JSON."),
 ) -> int:
     """Show versions, devices and limits of this machine, and known incompatibilities between them.
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from netmend.cli.options import Directory, Quiet, ResultFile, refuse_bad_file
+from netmend.cli.options import Directory, Quiet, ResultFile, expanded, refuse_bad_file
 from netmend.errors import UsageError
+from netmend.trials.options import option
 
 if TYPE_CHECKING:
     from netmend.vocabulary import Diagnosis, Trace
@@ -20,35 +19,25 @@ _LARGEST = 20_000_000  # bytes of a report; more is a log that should be cut fir
 _HOW = "give it: --report issue.md, --report - to read standard input, or as text in quotes"
 
 
+@expanded
 def locate(
-    text: Annotated[
-        str | None, typer.Argument(metavar="TEXT", help="The report itself, instead of --report.")
-    ] = None,
-    report: Annotated[
-        str | None,
-        typer.Option("--report", metavar="FILE|-", help="The bug report, or a stack trace alone."),
-    ] = None,
-    repo: Annotated[
-        Path, typer.Option(metavar="DIR", help="The repository, or any folder of source.")
-    ] = Path(),
-    rev: Annotated[
-        str | None, typer.Option(metavar="REV", help="A commit, tag or branch (default: the working tree).")
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, help="How many files to show.")] = 10,
-    opened: Annotated[
-        str | None,
-        typer.Option(metavar="DATE", help="When the report was written; later commits are ignored."),
-    ] = None,
-    tests: Annotated[bool, typer.Option("--tests", help="Rank test files too.")] = False,
-    run: Annotated[
-        str | None,
-        typer.Option(metavar="RUN", help="A recorded run that shows the bug: an id, a path, or 'last'."),
-    ] = None,
-    form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="text or json.")] = "text",
+    text: str | None = option(
+        None, "The report itself, instead of --report.", metavar="TEXT", is_argument=True
+    ),
+    report: str | None = option(None, "The bug report, or a stack trace alone.", metavar="FILE|-"),
+    repo: Path = option(Path(), "The repository, or any folder of source.", metavar="DIR"),
+    rev: str | None = option(None, "A commit, tag or branch (default: the working tree).", metavar="REV"),
+    top: int = option(10, "How many files to show.", least=1),
+    opened: str | None = option(
+        None, "When the report was written; later commits are ignored.", metavar="DATE"
+    ),
+    tests: bool = option(False, "Rank test files too."),
+    run: str | None = option(
+        None, "A recorded run that shows the bug: an id, a path, or 'last'.", metavar="RUN"
+    ),
+    form: str = option("text", "text or json.", "--format", metavar="FORMAT"),
     json: ResultFile = None,
-    cache: Annotated[
-        bool, typer.Option("--cache/--no-cache", help="Cache the parsed source in .netmend/locate.")
-    ] = True,
+    cache: bool = option(True, "Cache the parsed source in .netmend/locate.", "--cache/--no-cache"),
     quiet: Quiet = False,
     directory: Directory = None,
 ) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -60,8 +60,6 @@ app = typer.Typer(
 )
 app.command(DEFAULT, cls=PlainCommand)(find)
 
-Force = Annotated[bool, typer.Option("--force", help="Overwrite what is at --out.")]
-
 
 @dataclass(frozen=True)
 class ChangeOptions:
@@ -106,11 +104,12 @@ def revert(change: ChangeOptions) -> int:
 
 
 @app.command(cls=PlainCommand)
+@expanded
 def show(
-    patch: Annotated[Path, typer.Argument(metavar="PATCH", help="A patch file (safetensors).")],
-    model: Annotated[
-        Path | None, typer.Argument(metavar="[MODEL]", help="Also say whether the patch is in this model.")
-    ] = None,
+    patch: Path = option(MISSING, "A patch file (safetensors).", metavar="PATCH", is_argument=True),
+    model: Path | None = option(
+        None, "Also say whether the patch is in this model.", metavar="[MODEL]", is_argument=True
+    ),
     json: ResultFile = None,
 ) -> int:
     """Show what a patch changes, and how it was found."""
@@ -131,13 +130,14 @@ def show(
 
 
 @app.command(cls=PlainCommand)
+@expanded
 def diff(
-    first: Annotated[Path, typer.Argument(metavar="PATCH|MODEL", help="A patch, or the model before.")],
-    second: Annotated[Path, typer.Argument(metavar="MODEL", help="The patch's model, or the model after.")],
-    out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Of two models: write the patch.")
-    ] = None,
-    force: Force = False,
+    first: Path = option(MISSING, "A patch, or the model before.", metavar="PATCH|MODEL", is_argument=True),
+    second: Path = option(
+        MISSING, "The patch's model, or the model after.", metavar="MODEL", is_argument=True
+    ),
+    out: Path | None = option(None, "Of two models: write the patch.", "-o", "--out", metavar="FILE"),
+    force: bool = option(False, "Overwrite what is at --out."),
     json: ResultFile = None,
 ) -> int:
     """Show a patch's changes to a model one by one, or the difference between two models."""

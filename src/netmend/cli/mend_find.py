@@ -119,8 +119,6 @@ def _classifier(asked: Asked) -> int:
     from netmend.cli.progress import MendProgress
     from netmend.mend.from_file import mend_file
     from netmend.mend.options import MendOptions, parse_methods, parse_rates
-    from netmend.report.mend.search import MENDED, mend_document
-    from netmend.report.terminal import draw
 
     given = ("--dry-run", asked.dry_run), ("--spread", asked.spread), ("--memory", asked.memory is not None)
     if words := [name for name, is_given in given if is_given]:
@@ -158,9 +156,7 @@ def _classifier(asked: Asked) -> int:
     if found.patch is not None:
         found.save(asked.target)
         found = replace(found, files=(asked.target,))
-    OutputOptions(asked.json, None, asked.quiet).hand_over(
-        lambda: draw(mend_document(found)), lambda: MENDED.json(found), crop=False
-    )
+    OutputOptions(asked.json, None, asked.quiet).show(found, crop=False)
     return 0 if found.patch is not None else 1
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -21,7 +21,7 @@ from netmend.cli.options import (
 )
 from netmend.cli.slips import started_program
 from netmend.errors import UsageError
-from netmend.trials.options import TrialOptions
+from netmend.trials.options import TrialOptions, option
 
 if TYPE_CHECKING:
     from netmend.mutate.agents.result import RlStudy
@@ -50,47 +50,27 @@ def mutate(
     context: typer.Context,
     *,
     program: Program = None,
-    module: Annotated[
-        str | None, typer.Option("-m", metavar="MODULE", help="Test a module, run as python -m does.")
-    ] = None,
-    test: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--test",
-            metavar="[NAME=]SET",
-            help="A DataLoader or Dataset of the script, X_test,y_test, a .npz file or file.py:function (default: what the "
-            "program itself evaluates last); repeatable.",
-        ),
-    ] = None,
-    subset: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--subset", metavar="NAME=SET:RULE", help="A part of a set: classes=0,1,2, first=50 or random=50."
-        ),
-    ] = None,
-    profile: Annotated[
-        str,
-        typer.Option(metavar="quick|standard|full", help="How many mutants, and how often each is trained."),
-    ] = "quick",
-    operators: Annotated[
-        str, typer.Option(metavar="M101,M3", help="Only these operators (codes or their beginnings).")
-    ] = "",
-    weights: Annotated[
-        bool, typer.Option("--weights/--no-weights", help="Also mutate the trained weights.")
-    ] = True,
-    estimate: Annotated[
-        bool,
-        typer.Option("--estimate", help="Train the program once, estimate the cost of the rest, and stop."),
-    ] = False,
-    least: Annotated[
-        float | None, typer.Option(metavar="SCORE", help="End with exit code 1 below this score (for CI).")
-    ] = None,
-    fails: Annotated[
-        str, typer.Option(metavar="'return < 200'", help="For agents: when an episode counts as failed.")
-    ] = "",
-    additions: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write inputs that the test set should add, as .npz.")
-    ] = None,
+    module: str | None = option(None, "Test a module, run as python -m does.", "-m", metavar="MODULE"),
+    test: list[str] | None = option(
+        None,
+        "A DataLoader or Dataset of the script, X_test,y_test, a .npz file or file.py:function (default: what the "
+        "program itself evaluates last); repeatable.",
+        metavar="[NAME=]SET",
+    ),
+    subset: list[str] | None = option(
+        None, "A part of a set: classes=0,1,2, first=50 or random=50.", metavar="NAME=SET:RULE"
+    ),
+    profile: str = option(
+        "quick", "How many mutants, and how often each is trained.", metavar="quick|standard|full"
+    ),
+    operators: str = option("", "Only these operators (codes or their beginnings).", metavar="M101,M3"),
+    weights: bool = option(True, "Also mutate the trained weights.", "--weights/--no-weights"),
+    estimate: bool = option(False, "Train the program once, estimate the cost of the rest, and stop."),
+    least: float | None = option(None, "End with exit code 1 below this score (for CI).", metavar="SCORE"),
+    fails: str = option("", "For agents: when an episode counts as failed.", metavar="'return < 200'"),
+    additions: Path | None = option(
+        None, "Write inputs that the test set should add, as .npz.", metavar="FILE"
+    ),
     json: ResultFile = None,
     html: PageFile = None,
     trials: TrialOptions,
@@ -136,9 +116,6 @@ def _of_test_sets(
     from netmend.mutate.additions import write_added
     from netmend.mutate.session import INTERRUPTED
     from netmend.mutate.session import mutate as run_mutate
-    from netmend.report.mutate.document import MUTATION, mutation_document
-    from netmend.report.mutate.page import mutation_page
-    from netmend.report.terminal import draw
     from netmend.trials.opening import target_of
 
     target = target_of(script, arguments, is_module)
@@ -147,11 +124,7 @@ def _of_test_sets(
         result = run_mutate(target, replace(options, directory=folder), progress.show)
     if output.additions is not None:
         write_added(result, output.additions)
-    output.hand_over(
-        lambda: draw(mutation_document(result)),
-        lambda: MUTATION.json(result),
-        lambda: mutation_page(result),
-    )
+    output.show(result)
     if result.stopped == INTERRUPTED:
         return 130
     return _judged(result, output.least)
@@ -178,8 +151,6 @@ def _of_agent(
     from netmend.mutate.agents.options import RlOptions
     from netmend.mutate.agents.result import WEAK
     from netmend.mutate.agents.session import INTERRUPTED, options_of, study, target_of
-    from netmend.report.agents import STUDY, study_document, study_page
-    from netmend.report.terminal import draw
 
     if options.subsets:
         raise UsageError(
@@ -199,11 +170,7 @@ def _of_agent(
         result = study(target, chosen, progress.show)
     if output.additions is not None:
         write_starts(result, output.additions)
-    output.hand_over(
-        lambda: draw(study_document(result)),
-        lambda: STUDY.json(result),
-        lambda: study_page(result),
-    )
+    output.show(result)
     if result.stopped == INTERRUPTED:
         return 130
     if options.estimate_only:

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Annotated, Any, get_origin, get_type_hints
 import typer
 
 from netmend.errors import UsageError
-from netmend.trials.options import Option, option
+from netmend.trials.options import Option
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from netmend.repair.problem import Measure
 
 BEFORE_SCRIPT = {"allow_extra_args": True, "ignore_unknown_options": False, "allow_interspersed_args": False}
 
@@ -41,7 +40,7 @@ Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Show nothing but err
 
 
 def expanded(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command with each parameter that is a set of options written out as the options it declares."""
+    """The command with parameters as typer reads them: those that are `option(…)`, and the fields of those that are a set of options."""
     signature = inspect.signature(command)
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
@@ -49,11 +48,12 @@ def expanded(command: Callable[..., Any]) -> Callable[..., Any]:
     for name, parameter in signature.parameters.items():
         if is_dataclass(hints[name]):
             types = get_type_hints(hints[name], include_extras=True)
-            declared = list(
-                filter(None, (_parameter(each, types[each.name]) for each in fields(hints[name])))
-            )
-            sets[name] = [each.name for each in declared]
-            parameters += declared
+            declared = [_parameter(each.name, each, types[each.name]) for each in fields(hints[name])]
+            written = [each for each in declared if each is not None]
+            sets[name] = [each.name for each in written]
+            parameters += written
+        elif isinstance(parameter.default, Field):
+            parameters += filter(None, [_parameter(name, parameter.default, hints[name])])
         else:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
 
@@ -68,7 +68,7 @@ def expanded(command: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _parameter(each: Field[Any], kind: Any) -> inspect.Parameter | None:
+def _parameter(name: str, each: Field[Any], kind: Any) -> inspect.Parameter | None:
     """None for a field that is not given on the command line."""
     if get_origin(kind) is not Annotated:
         declared: Option | None = each.metadata.get("option")
@@ -76,44 +76,11 @@ def _parameter(each: Field[Any], kind: Any) -> inspect.Parameter | None:
             return None
         written: Any = typer.Argument(metavar=declared.metavar, help=declared.help)
         if not declared.is_argument:
-            names = declared.names or (f"--{each.name.replace('_', '-')}",)
+            names = declared.names or (f"--{name.replace('_', '-')}",)
             written = typer.Option(*names, metavar=declared.metavar, help=declared.help, min=declared.least)
         kind = Annotated[kind, written]
     default = inspect.Parameter.empty if each.default is MISSING else each.default
-    return inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-
-
-@dataclass(frozen=True)
-class MeasureOptions:
-    """What counts as better."""
-
-    metric: str = option(
-        "", "The metric: a regular expression over the output whose group is the number.", metavar="REGEX"
-    )
-    metric_file: str = option("", "The metric: a file that the program writes the number to.", metavar="FILE")
-    maximize: bool | None = option(
-        None,
-        "Whether higher or lower is better (default: by the metric's name).",
-        "--maximize/--minimize",
-    )
-
-    def measure(self) -> Measure:
-        """An error for what cannot be read from the output."""
-        import re
-
-        from netmend.repair.problem import Measure
-
-        if self.metric and self.metric_file:
-            raise UsageError("use --metric or --metric-file, not both")
-        try:
-            groups = re.compile(self.metric).groups
-        except re.error as problem:
-            raise UsageError(f"--metric is no regular expression: {problem}") from None
-        if self.metric and groups != 1:
-            raise UsageError(
-                f"--metric needs one group that holds the number, as in 'val acc ([0-9.]+)'; {self.metric!r} has {groups}"
-            )
-        return Measure(self.metric, self.metric_file, self.maximize)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
 
 @dataclass(frozen=True)
@@ -131,6 +98,18 @@ class OutputOptions:
     @property
     def files(self) -> tuple[Path, ...]:
         return tuple(file for file in (self.json, self.html) if file is not None)
+
+    def show(self, result: Any, crop: bool = True) -> None:
+        """Hand over a result that `shown.py` knows the forms of."""
+        from netmend.report.terminal import draw
+        from netmend.shown import DOCUMENT, JSON, PAGE, form
+
+        self.hand_over(
+            lambda: draw(form(result, DOCUMENT)(result)),
+            lambda: str(form(result, JSON).json(result)),
+            lambda: str(form(result, PAGE)(result)),
+            crop,
+        )
 
     def hand_over(
         self,

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import Annotated
 
 import typer
 
 from netmend.cli.options import (
     Directory,
-    MeasureOptions,
     OutputOptions,
     PageFile,
     Program,
@@ -21,7 +19,8 @@ from netmend.cli.options import (
     work_folder,
 )
 from netmend.cli.slips import started_program
-from netmend.trials.options import TrialOptions
+from netmend.repair.options import Measure
+from netmend.trials.options import TrialOptions, option
 
 
 @expanded
@@ -29,17 +28,11 @@ def repair(
     context: typer.Context,
     *,
     program: Program = None,
-    module: Annotated[
-        str | None, typer.Option("-m", metavar="MODULE", help="Repair a module, run as python -m does.")
-    ] = None,
-    budget: Annotated[
-        str, typer.Option(metavar="20x|10m", help="What the search may cost: trainings, or time.")
-    ] = "20x",
-    measure: MeasureOptions,
-    strict: Annotated[bool, typer.Option("--strict", help="Prove over 10 seeds instead of 5.")] = False,
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Apply a proven patch to the files; originals are kept as .orig.")
-    ] = False,
+    module: str | None = option(None, "Repair a module, run as python -m does.", "-m", metavar="MODULE"),
+    budget: str = option("20x", "What the search may cost: trainings, or time.", metavar="20x|10m"),
+    measure: Measure,
+    strict: bool = option(False, "Prove over 10 seeds instead of 5.", "--strict"),
+    apply: bool = option(False, "Apply a proven patch to the files; originals are kept as .orig.", "--apply"),
     json: ResultFile = None,
     html: PageFile = None,
     trials: TrialOptions,
@@ -52,8 +45,7 @@ def repair(
     """
     from netmend.cli.progress import RepairProgress
     from netmend.repair.apply_result import apply_result
-    from netmend.repair.budget import parse_budget
-    from netmend.repair.session import RepairOptions
+    from netmend.repair.options import RepairOptions, parse_budget
     from netmend.repair.session import repair as run_repair
     from netmend.report.repair.document import repair_json, repair_text
     from netmend.report.repair.page import repair_page
@@ -63,7 +55,7 @@ def repair(
     from netmend.vocabulary.verification import PROVEN
 
     script, arguments = started_program(context, module, program, quiet, "the script to repair")
-    counts, output, trials = measure.measure(), OutputOptions(json, html, quiet), trials.checked()
+    counts, output, trials = measure.checked(), OutputOptions(json, html, quiet), trials.checked()
     target = target_of(script, arguments, module is not None)
     folder = work_folder(directory, target.directory, quiet)
     trials = replace(trials, directory=folder, results=output.files)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
@@ -15,9 +14,8 @@ from netmend.cli.slips import checked_program
 from netmend.trials.options import option
 
 
-def root(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
-) -> None:
+@expanded
+def root(version: bool = option(False, "Show the version and exit.", "--version")) -> None:
     if version:
         from netmend.version import VERSION
 
@@ -53,9 +51,7 @@ def run(
     context: typer.Context,
     *,
     program: Program = None,
-    module: Annotated[
-        str | None, typer.Option("-m", metavar="MODULE", help="Run a module, as python -m does.")
-    ] = None,
+    module: str | None = option(None, "Run a module, as python -m does.", "-m", metavar="MODULE"),
     options: RunOptions,
 ) -> Callable[[], None]:
     """Run a training script, unchanged, and say what is wrong with it."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import MISSING
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from netmend.cli.options import Directory
+from netmend.cli.options import Directory, expanded
 from netmend.errors import UsageError
+from netmend.trials.options import option
 
 if TYPE_CHECKING:
     from netmend.store import RunInfo
@@ -19,19 +19,17 @@ if TYPE_CHECKING:
     from netmend.vocabulary import Trace
 
 _WHICH = "Id, beginning of an id, path, or 'last'."
-Rank = Annotated[int, typer.Option(help="Which process of a distributed run.")]
+_RANK = "Which process of a distributed run."
 
 
+@expanded
 def diagnose(
-    run: Annotated[str, typer.Argument(help=_WHICH)] = "last",
-    form: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="text, json, sarif or github.")
-    ] = "text",
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a page.")] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write to a file instead of the terminal."),
-    ] = None,
+    run: str = option("last", _WHICH, is_argument=True),
+    form: str = option("text", "text, json, sarif or github.", "--format", metavar="FORMAT"),
+    html: Path | None = option(None, "Write the report as a page.", metavar="FILE"),
+    output: Path | None = option(
+        None, "Write to a file instead of the terminal.", "-o", "--output", metavar="FILE"
+    ),
     directory: Directory = None,
 ) -> int:
     """Diagnose a recorded run again. Exit code 0: healthy or undecided; 1: faults found."""
@@ -57,19 +55,14 @@ def diagnose(
     return 1 if judged.faults or judged.verdict == CRASHED else 0
 
 
+@expanded
 def runs(
-    sort: Annotated[
-        str,
-        typer.Option(metavar="ORDER", help="started, loss, metric, steps or time; the best or latest first."),
-    ] = "started",
-    where: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--where",
-            metavar="KEY=VALUE",
-            help="Only runs with this verdict, fault, script or status; repeatable.",
-        ),
-    ] = None,
+    sort: str = option(
+        "started", "started, loss, metric, steps or time; the best or latest first.", metavar="ORDER"
+    ),
+    where: list[str] | None = option(
+        None, "Only runs with this verdict, fault, script or status; repeatable.", metavar="KEY=VALUE"
+    ),
     directory: Directory = None,
 ) -> None:
     """List the recorded runs with their verdicts, newest first."""
@@ -89,17 +82,12 @@ def runs(
         console(sys.stdout).print(runs_table(chosen))
 
 
+@expanded
 def show(
-    run: Annotated[str, typer.Argument(help=_WHICH)] = "last",
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page instead.")] = None,
-    checked: Annotated[
-        bool,
-        typer.Option(
-            "--checked",
-            help="List all checks: found, passed, too little data, not applicable.",
-        ),
-    ] = False,
-    rank: Rank = 0,
+    run: str = option("last", _WHICH, is_argument=True),
+    html: Path | None = option(None, "Write a page instead.", metavar="FILE"),
+    checked: bool = option(False, "List all checks: found, passed, too little data, not applicable."),
+    rank: int = option(0, _RANK),
     directory: Directory = None,
 ) -> None:
     """Show one run: its faults, facts, curves, layers, the loop."""
@@ -125,12 +113,13 @@ def show(
         sys.stdout.write(f"{html}\n")
 
 
+@expanded
 def export(
-    run: Annotated[str, typer.Argument(help=_WHICH)],
-    to: Annotated[str, typer.Option("--to", metavar="FORMAT", help="json, parquet or tensorboard.")],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="File or directory to write.")] = None,
-    rank: Rank = 0,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
+    run: str = option(MISSING, _WHICH, is_argument=True),
+    to: str = option(MISSING, "json, parquet or tensorboard.", metavar="FORMAT"),
+    output: Path | None = option(None, "File or directory to write.", "-o", "--output"),
+    rank: int = option(0, _RANK),
+    force: bool = option(False, "Overwrite what is there."),
     directory: Directory = None,
 ) -> None:
     """Write a run in another format."""

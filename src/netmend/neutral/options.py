@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from netmend.errors import UsageError
-from netmend.repair.budget import Budget
-from netmend.repair.problem import Measure
+from netmend.repair.options import Budget, Measure
 from netmend.trials.options import TrialOptions
 
 

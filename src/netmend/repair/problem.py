@@ -10,8 +10,8 @@ from pathlib import Path
 from netmend.check.of_run import findings_of_run
 from netmend.localise import diagnose
 from netmend.program.text.sources import Sources
-from netmend.repair.budget import Budget
 from netmend.repair.objective import Objective, choose
+from netmend.repair.options import Budget, Measure
 from netmend.repair.version import Version
 from netmend.store import read_trace
 from netmend.trials.relocate import relocated
@@ -24,19 +24,6 @@ _SLACK = 0.02  # of the baseline's error: a trial that is this little better is 
 _PATIENCE = 8.0  # times the baseline's seconds, …
 _CRASH = 0.1  # trainings that a trial counts as which ends before its first step
 _GRACE = 30.0  # … and some: longer than that a trial hangs
-
-
-@dataclass(frozen=True)
-class Measure:
-    """What the user says counts; empty: found by itself."""
-
-    pattern: str = ""
-    file: str = ""
-    higher_is_better: bool | None = None
-
-    @property
-    def is_given(self) -> bool:
-        return bool(self.pattern or self.file)
 
 
 @dataclass

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
-from netmend.repair.budget import Budget
-from netmend.repair.problem import Measure, Problem
+from netmend.repair.options import RepairOptions
+from netmend.repair.problem import Problem
 from netmend.repair.result import Result
 from netmend.repair.search import Search
 from netmend.repair.version import Version
 from netmend.trials.opening import Stages, runner_of
-from netmend.trials.options import TrialOptions
 from netmend.trials.runner import Executor
 from netmend.trials.trial import Outcome, Target
 from netmend.vocabulary.verification import Verification
 
 Told = Callable[[str, Problem, Outcome | None], None]  # what is being done, how far it is, what just ended
-
-
-@dataclass(frozen=True)
-class RepairOptions(TrialOptions):
-    budget: Budget = field(default_factory=Budget)
-    measure: Measure = field(default_factory=Measure)
-    strict: bool = False
 
 
 def repair(
