@@ -120,7 +120,9 @@ def _told(faults: Iterable[Fault]) -> set[str]:
 
 def rank(accused: Iterable[Fault], ranking: Ranking) -> tuple[tuple[Fault, ...], tuple[Fault, ...]]:
     """Faults to tell and suspects to keep back. Of one cause at one place, only the surest accusation counts."""
-    ordered = sorted(accused, key=lambda fault: (-fault.confidence, _when(fault)))
+    ordered = sorted(
+        accused, key=lambda fault: (-fault.confidence, -1 if fault.first_step is None else fault.first_step)
+    )
     told: list[Fault] = []
     kept: list[Fault] = []
     explained: set[str] = set()
@@ -160,10 +162,6 @@ def best_guess(suspects: tuple[Fault, ...], ranking: Ranking) -> tuple[tuple[Fau
     """A run that plainly fails is told about even when no cause is sure: the likeliest one, with its low confidence."""
     likely = [fault for fault in suspects if fault.confidence >= ranking.least_guess]
     return tuple(likely[:1]), tuple(fault for fault in suspects if fault not in likely[:1])
-
-
-def _when(fault: Fault) -> int:
-    return -1 if fault.first_step is None else fault.first_step
 
 
 def _verdict(

@@ -117,14 +117,10 @@ class NotShuffled(Detector, code="D308", needs_fixed_data=True):
         "one class after the other": lambda: _ordered(
             [{"0": 20}] * 4 + [{"1": 20}] * 4, changes=0, shuffle=False
         ),
-        "sorted real targets": lambda: _sorted_targets(),
+        "sorted real targets": lambda: trace_of(
+            *(BatchPrint(step, "training", 32, target_mean=float(step), target_std=0.3) for step in range(12))
+        ),
     }
-
-
-def _sorted_targets() -> Trace:
-    return trace_of(
-        *(BatchPrint(step, "training", 32, target_mean=float(step), target_std=0.3) for step in range(12))
-    )
 
 
 def _normalised_in_batches(

@@ -66,12 +66,18 @@ class GradientsNotCleared(Detector, code="D201"):
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         # Many batches before the first step of the optimiser (accumulation) look like steps that changed nothing.
-        patterns = [pattern for pattern in stepping(trace) if not _changed_nothing(pattern)]
+        patterns = [
+            pattern
+            for pattern in stepping(trace)
+            if any(c.what == "step" and c.detail != "none" for c in pattern.calls)
+        ]
         total = steps_in(patterns)
         clearings = [call for pattern in patterns for call in pattern.calls if call.what == "zero_grad"]
         if clearings and all(call.detail == "found clear" for call in clearings):
             return  # the program clears them in its own way; that was seen where it was looked at closely
-        uncleared = [pattern for pattern in patterns if _steps_on_old_gradients(pattern)]
+        uncleared = [
+            pattern for pattern in patterns if not _clears(pattern) and any(map(_accumulates, pattern.calls))
+        ]
         affected = steps_in(uncleared)
         if affected < self.least_steps or affected < self.share_limit * total:
             return
@@ -108,16 +114,8 @@ class GradientsNotCleared(Detector, code="D201"):
     }
 
 
-def _changed_nothing(pattern: Pattern) -> bool:
-    return all(call.detail == "none" for call in pattern.calls if call.what == "step")
-
-
 def _clears(pattern: Pattern) -> bool:
     return any(call.what == "zero_grad" for call in pattern.calls)
-
-
-def _steps_on_old_gradients(pattern: Pattern) -> bool:
-    return not _clears(pattern) and any(_accumulates(call) for call in pattern.calls)
 
 
 def _accumulates(call: Call) -> bool:
@@ -156,7 +154,10 @@ class StepMissing(Detector, code="D202"):
             if idle in stepped or by_hand or backwards < least:
                 continue
             clears = _times_cleared(trace, idle)
-            if stepped and (clears < self.least_clears or _names(idle) <= used):
+            if stepped and (
+                clears < self.least_clears
+                or used.issuperset(name for group in idle.groups for name in group.parameters)
+            ):
                 continue
             yield self.symptom(
                 f"`{idle.name}` never took a step although backward() was called {backwards} times.",
@@ -207,10 +208,6 @@ def _left_without_step(trace: Trace, idle: OptimizerFact) -> Site | None:
             if next((what for what in following if what in ("backward", "step")), "") != "step":
                 found[call.site] = found.get(call.site, 0) + pattern.steps * (2 if cleared else 1)
     return max(found, key=lambda site: found[site], default=None)
-
-
-def _names(optimizer: OptimizerFact) -> set[str]:
-    return {name for group in optimizer.groups for name in group.parameters}
 
 
 _STEP_ONLY = ("zero_grad:optimizer forward:model=train,grad loss step:optimizer", 20)

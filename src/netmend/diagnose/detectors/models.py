@@ -184,7 +184,7 @@ class ModelRecreated(Detector, code="D217"):
         unheld = {w.model for w in wires(trace) if w.flows and w.fact.trainable and w.holder is None}
         held = {w.model for w in wires(trace) if w.holder is not None}
         for (site, kind), models in lines.items():
-            names = [model.name for model in models if _trains(trace, model.name)]
+            names = [model.name for model in models if _first(trace, model.name) is not None]
             stale = [name for name in names if name in unheld and name not in held]
             passes = _passes_of(trace, names)
             single = len(names) >= self.least_models and set(passes.values()) == {self.most_passes}
@@ -215,10 +215,6 @@ class ModelRecreated(Detector, code="D217"):
             replace(optimizer(), name="opt#0"), *_models(4, 0), *_passes(4, 1)
         ),
     }
-
-
-def _trains(trace: Trace, model: str) -> bool:
-    return _first(trace, model) is not None
 
 
 def _first(trace: Trace, model: str) -> int | None:

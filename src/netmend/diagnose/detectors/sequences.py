@@ -10,7 +10,7 @@ from typing import Any
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.curves import trace_of
 from netmend.diagnose.examples.probes import probed
-from netmend.diagnose.measures.batches import padding
+from netmend.diagnose.measures.batches import padding, prints
 from netmend.unit import Run, convention, exact
 from netmend.vocabulary import (
     BatchPrint,
@@ -114,7 +114,10 @@ class PaddingCounted(Detector, code="D315"):
         filled = padding(trace)
         if filled is None or not _per_token(trace, loss) or _marked(loss):
             return None
-        if _different_sequences(trace) < self.least_sequences:
+        if (
+            len({value for batch in prints(trace, "training") for value in batch.hashes})
+            < self.least_sequences
+        ):
             return None  # of a few sequences, any class can be as frequent as padding
         total = sum(target.class_counts.values())
         name, count = max(target.class_counts.items(), key=lambda item: item[1])
@@ -146,10 +149,6 @@ class PaddingCounted(Detector, code="D315"):
         "half is padding": lambda: _padded(-100, 0, {"0": 500, "1": 200, "2": 200}),
         "a class as frequent as padding, and nothing left out": lambda: _tagged((40, 14), 0.0),
     }
-
-
-def _different_sequences(trace: Trace) -> int:
-    return len({value for batch in trace.batches if batch.phase == "training" for value in batch.hashes})
 
 
 def _per_token(trace: Trace, loss: LossFact) -> bool:

@@ -244,7 +244,7 @@ def other_scale(trace: Trace) -> float | None:
 
 def _range(trace: Trace, phase: str, least: int) -> _Range | None:
     """Extremes, mean and spread of each channel; None unless batches of pictures agree on their extremes."""
-    batches = [batch for batch in prints(trace, phase) if _pictures(batch)]
+    batches = [batch for batch in prints(trace, phase) if batch.feature_axis == "channel" and batch.features]
     model = batches[0].model if batches else ""
     width = len(batches[0].features) if batches else 0
     rows = np.array(
@@ -259,7 +259,3 @@ def _range(trace: Trace, phase: str, least: int) -> _Range | None:
         return None
     edge = np.median(np.maximum(lows - low, high - highs), axis=0) / (high - low)
     return _Range(low, high, mean, std) if (edge < _EDGE_LIMIT).all() else None
-
-
-def _pictures(batch: BatchPrint) -> bool:
-    return batch.feature_axis == "channel" and bool(batch.features)

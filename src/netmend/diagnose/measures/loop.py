@@ -56,15 +56,15 @@ def by_optimizer(patterns: Iterable[Pattern]) -> dict[str, list[Pattern]]:
 
 def span_of(trace: Trace, optimizer: str) -> tuple[int, int]:
     """The first step of an optimiser and the one after its last: of the run, where it is not known to have a part of its own."""
-    own = [pattern for pattern in trace.patterns if any(_steps(call, optimizer) for call in pattern.calls)]
+    own = [
+        pattern
+        for pattern in trace.patterns
+        if any((c.what, c.component) == ("step", optimizer) for c in pattern.calls)
+    ]
     ends = [end for pattern in own for end in pattern.spans]
     if not ends:
         return 0, trace.run.steps
     return min(first for first, _ in ends), max(last for _, last in ends) + 1
-
-
-def _steps(call: Call, optimizer: str) -> bool:
-    return call.what == "step" and call.component == optimizer
 
 
 def calls(trace: Trace, what: str) -> Iterator[tuple[Pattern, Call]]:
