@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from netmend.diagnose.detectors.loop_calls import StepMissing
-from netmend.diagnose.detectors.schedules import RateNeverRises
+from netmend.diagnose.detectors.optimizer_settings import RateNeverRises
 from netmend.diagnose.detectors.training_length import ShortTraining, StillFalling
 from netmend.diagnose.examples.curves import flat, run_with
 from netmend.diagnose.examples.networks import net_run

@@ -1,15 +1,27 @@
-"""Graphs of earlier steps that are kept."""
+"""Graphs of earlier steps that are kept, and parts of the network that no gradient reaches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.curves import trace_of
+from netmend.diagnose.examples.loops import Layer, network, trained
+from netmend.diagnose.measures.wiring import (
+    ZERO_GRADIENT,
+    cut_off,
+    cutting,
+    layers_of,
+    loaded,
+    plain_execution,
+    wires,
+)
+from netmend.diagnose.measures.words import few
 from netmend.unit import calibrated, convention
-from netmend.vocabulary import LossFact, Site, Symptom, Table, Trace
+from netmend.vocabulary import FunctionFact, LossFact, Site, Symptom, Table, Trace
 
 LOSS = "cross_entropy@train.py:20"
 
@@ -105,3 +117,225 @@ class CarriedState(Detector, code="D221"):
         "a few steps": lambda: graphs((8, 0, 4), (16, 0, 4)),
     }
     FAULTY = {"everything is carried": lambda: graphs((8, 0, 8), (16, 0, 16))}
+
+
+_CUT = Layer("encoder", gradient=None, update=0.0)
+
+
+class ParametersWithoutGradient(Detector, code="D214"):
+    """Layers take part in the forward pass and are held by the optimiser, but never get a gradient.
+
+    Nothing that they compute reaches the loss in a way that can be differentiated, so they are never trained.
+    Usual causes: detach(), .data, .item(), numpy, argmax or no_grad on the way, or a result that is computed and not used.
+    """
+
+    least_looks = convention(
+        4, "closely observed steps; heads that take turns are used on one of the first four"
+    )
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        everything = wires(trace)
+        for model in dict.fromkeys(wire.model for wire in everything):
+            found = cut_off(trace, model, self.least_looks)
+            if not found:
+                continue
+            layers = layers_of(found)
+            zero = all(wire.measured for wire in found)
+            total = sum(wire.size for wire in everything if wire.model == model)
+            count = sum(wire.size for wire in found)
+            how = "a gradient of exactly 0" if zero else "no gradient"
+            module = found[0].module
+            message = (
+                f"{count:,} of {total:,} parameters of {model} should be trained but had {how} on all "
+                f"{found[0].looks} recorded steps ({few(layers)})."
+            )
+            yield self.symptom(
+                message,
+                (layers[0], module.called if module is not None else None),
+                observed=count / total,
+                limit=0.0,
+                detail={
+                    "layers": layers,
+                    "model": model,
+                    "zero": zero,
+                    "fresh": any(wire.fresh for wire in found),
+                    "loaded": loaded(trace, layers[0]),
+                },
+                first_step=0,
+            )
+
+    HEALTHY = {
+        "all get gradients": lambda: trained(Layer("encoder"), Layer("head")),
+        "frozen on purpose": lambda: trained(replace(_CUT, trainable=False), Layer("head")),
+        "averaged by hand": lambda: trained(replace(_CUT, update=0.01), Layer("head")),
+        "dead units: a gradient of 0 without an operation that makes it so": lambda: trained(
+            replace(_CUT, gradient=0.0), Layer("head")
+        ),
+        "nothing gets gradients: another fault": lambda: trained(_CUT),
+    }
+    FAULTY = {
+        "cut off from the loss": lambda: trained(
+            _CUT,
+            Layer("head"),
+            FunctionFact(
+                "model.detach@train.py:42",
+                "detach",
+                "graph cut",
+                "model",
+                after="model.encoder",
+                site=Site("train.py", 42),
+            ),
+            losses=[1.0] * 40,
+        ),
+        "rounded: the derivative is 0 everywhere": lambda: trained(
+            replace(_CUT, gradient=0.0),
+            Layer("head"),
+            FunctionFact(
+                "model.round@train.py:42",
+                ZERO_GRADIENT[0],
+                "graph cut",
+                "model",
+                after="model.encoder",
+                site=Site("train.py", 42),
+            ),
+            losses=[1.0] * 40,
+        ),
+    }
+
+
+_MEANINGS = {
+    "detach": "detaches the result from the graph",
+    "data": "detaches the result from the graph",
+    "item": "converts it to a plain number",
+    "numpy": "converts it to a numpy array",
+    "tolist": "converts it to a list",
+    "argmax": "has no derivative",
+    "argmin": "has no derivative",
+}
+
+
+class GraphCut(Detector, code="D218"):
+    """An operation takes the result of layers that should learn out of the graph.
+
+    Gradients cannot pass it, so everything before it stays as it is.
+    Usual causes: detach() or .data left from an earlier version, a detour over numpy, argmax or rounding inside the model.
+    """
+
+    least_looks = convention(4, "as in D214: the layers before it never had a gradient")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for model in dict.fromkeys(wire.model for wire in wires(trace)):
+            found = cut_off(trace, model, self.least_looks)
+            for cut in cutting(trace, model, found)[:1] if found else ():
+                layers = layers_of(found)
+                name = cut.function.strip("_")
+                message = (
+                    f"`{name}` at {cut.site.short if cut.site else '?'} {_MEANINGS.get(name, 'lets no gradient through')}: "
+                    f"no gradient reaches {layers[-1]}."
+                )
+                detail = {"model": model, "layers": layers, "operation": name}
+                yield self.symptom(message, layers[-1], detail=detail, first_step=0, site=cut.site)
+
+    HEALTHY = ParametersWithoutGradient.HEALTHY
+    FAULTY = ParametersWithoutGradient.FAULTY
+
+
+_UNREACHED = Layer("fc", gradient=None, update=0.0)
+
+
+class NothingGetsGradients(Detector, code="D240"):
+    """backward() runs at every step, but no parameter in an optimiser ever has a gradient.
+
+    The loss has a graph, but one that begins behind the model: what the model said was taken out of its graph and then told to require gradients
+    anew. The optimiser steps and changes nothing.
+    Usual causes: `.detach().requires_grad_()`, `torch.tensor(output)`, `Variable(output.data)`, or a loss that is made from a plain number.
+    """
+
+    least_looks = convention(4, "closely observed steps, as in D214")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        held = [wire for wire in wires(trace) if wire.held and wire.fact.trainable and wire.executed]
+        passes = [call for pattern in trace.patterns for call in pattern.calls if call.what == "backward"]
+        if not held or not passes or any(wire.measured or wire.changed is not False for wire in held):
+            return
+        looks = min(wire.looks for wire in held)
+        if looks < self.least_looks:
+            return
+        message = (
+            f"None of the {sum(wire.size for wire in held):,} parameters in the optimiser had a gradient on any of the "
+            f"{looks} recorded steps, although backward() ran."
+        )
+        detail = {"model": held[0].model}
+        yield self.symptom(message, held[0].model, 0.0, 1.0, detail, first_step=0, site=passes[0].site)
+
+    HEALTHY = {
+        "all get gradients": lambda: trained(Layer("fc")),
+        "a part gets gradients": lambda: trained(_UNREACHED, Layer("head")),
+        "changed by other means": lambda: trained(Layer("fc", gradient=None, update=0.01)),
+        "dead units have gradients of 0": lambda: trained(Layer("fc", gradient=0.0, update=0.0)),
+        "backward() is missing: another fault": lambda: trained(
+            _UNREACHED, ("zero_grad:optimizer forward:model=train,grad loss step:optimizer", 20)
+        ),
+    }
+    FAULTY = {
+        "taken out of the graph behind the model": lambda: trained(
+            _UNREACHED,
+            FunctionFact("detach@train.py:12", "detach", "graph cut", site=Site("train.py", 12)),
+            losses=[1.0] * 40,
+        ),
+        "a loss made from a number": lambda: trained(_UNREACHED, losses=[1.0] * 40),
+    }
+
+
+_IDLE = Layer("extra", executed=False, gradient=None, update=0.0)
+
+
+class UnusedModules(Detector, code="D226", needs_fixed_data=True):
+    """Layers of the model are given to the optimiser but never executed.
+
+    They may be left over from an earlier version, or forward() was meant to call them.
+    Usual causes: a block that forward() skips, a layer that was renamed.
+    """
+
+    least_looks = convention(4, "closely observed steps; parts that take turns are used on one of them")
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        everything = wires(trace)
+        for model in dict.fromkeys(wire.model for wire in everything):
+            own = [wire for wire in everything if wire.model == model]
+            if not plain_execution(trace, model) or not any(wire.flows for wire in own):
+                continue
+            idle = [
+                wire
+                for wire in own
+                if wire.held
+                and wire.fact.trainable
+                and wire.module is not None
+                and wire.module.registered
+                and not wire.executed
+                and not wire.measured
+                and wire.changed is False
+                and wire.looks >= self.least_looks
+            ]
+            if not idle:
+                continue
+            layers = layers_of(idle)
+            count, total = sum(wire.size for wire in idle), sum(wire.size for wire in own)
+            message = f"`{few(layers)}` ({count:,} of {total:,} parameters of {model}) were never executed."
+            yield self.symptom(
+                message,
+                (layers[0], idle[0].module.created if idle[0].module is not None else None),
+                observed=count / total,
+                limit=0.0,
+                detail={"layers": layers, "model": model},
+                first_step=0,
+            )
+
+    HEALTHY = {
+        "all are used": lambda: trained(Layer("a"), Layer("b")),
+        "its weights are used by a function": lambda: trained(
+            Layer("a"), replace(_IDLE, gradient=0.1, update=0.01)
+        ),
+        "a compiled model hides its layers": lambda: trained(*network(_IDLE)[2:]),
+    }
+    FAULTY = {"a block is left out": lambda: trained(Layer("a"), _IDLE, Layer("b"), losses=[1.0] * 40)}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.diagnose.detectors.gradient_paths import GraphCut as GraphCutDetector
-from netmend.diagnose.detectors.gradient_paths import NothingGetsGradients, UnusedModules
+from netmend.diagnose.detectors.graphs import GraphCut as GraphCutDetector
+from netmend.diagnose.detectors.graphs import NothingGetsGradients, UnusedModules
 from netmend.diagnose.measures.loop import calls
 from netmend.diagnose.measures.wiring import wires
 from netmend.localise.case import Case

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import partial
 
-from netmend.diagnose.detectors.crashed import Crashed
+from netmend.diagnose.detectors.processes import Crashed
 from netmend.diagnose.examples.curves import crashed
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, Accusation, accuses

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from netmend.diagnose.detectors.accumulation import GradientsClearedBetweenBatches, StepBeforeBackward
-from netmend.diagnose.detectors.clipping import ClippedBeforeUnscaling
 from netmend.diagnose.detectors.loop_calls import BackwardMissing, GradientsNotCleared, SchedulerOrder
 from netmend.diagnose.detectors.loop_calls import StepMissing as StepMissingDetector
+from netmend.diagnose.detectors.optimizer_settings import ClippedBeforeUnscaling
 from netmend.diagnose.measures.ending import finished
 from netmend.diagnose.measures.loop import is_training, usual_site
 from netmend.diagnose.measures.wiring import stepped_optimizers

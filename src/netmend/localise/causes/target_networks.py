@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from netmend.diagnose.detectors.target_networks import TargetFollowsAtOnce, TargetNeverMoves
+from netmend.diagnose.detectors.agents import TargetFollowsAtOnce, TargetNeverMoves
 from netmend.diagnose.examples.agents import stepped_at
 from netmend.diagnose.measures.acting import agents, training_world
 from netmend.localise.case import Case
