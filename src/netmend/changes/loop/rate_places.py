@@ -179,11 +179,9 @@ def _values_of(file: File, value: ast.expr) -> list[ast.expr]:
     for loop in loops:
         named = [node.id for node in inside(loop.target, ast.Name)]
         call = loop.iter
-        if (
-            value.id not in named[-1:]
-            or not isinstance(call, ast.Call)
-            or not isinstance(call.func, ast.Attribute)
-        ):
+        if value.id not in named[-1:] or not isinstance(call, ast.Call):
+            continue
+        if not isinstance(call.func, ast.Attribute):
             continue
         held = call.func.value
         bound = binding_of(file, held) if isinstance(held, ast.Name) else None

@@ -75,11 +75,9 @@ def is_array_of(file: File, holder: ast.Call, value: ast.expr) -> bool:
 
 def filled_in_place(file: File, data: ast.Attribute, place: ast.Subscript) -> FileEdits | None:
     """`out.data[i] = …` of a leaf that is filled: without `data`, and the leaf without gradients of its own. None where nothing is filled."""
-    if (
-        place.value is not data
-        or not isinstance(place.ctx, ast.Store)
-        or not isinstance(data.value, ast.Name)
-    ):
+    if place.value is not data or not isinstance(place.ctx, ast.Store):
+        return None
+    if not isinstance(data.value, ast.Name):
         return None
     binding = binding_of(file, data.value)
     made = None if binding is None or binding.path else binding.value

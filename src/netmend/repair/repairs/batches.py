@@ -258,11 +258,9 @@ def _is_same_cut(inputs: _Cut, labels: _Cut) -> bool:
 def _by_batches(cut: _Cut) -> FileEdits:
     """`for i in range(n)` with `x[i : i + size]` → `range(0, len(x), size)`; with `x[:size]` → `x[i * size : (i + 1) * size]`."""
     loop, index = cut.loop, cut.index
-    if (
-        not isinstance(loop, ast.For)
-        or not isinstance(loop.target, ast.Name)
-        or not isinstance(index, ast.Slice)
-    ):
+    if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Name):
+        return ()
+    if not isinstance(index, ast.Slice):
         return ()
     rounds = loop.iter
     if not isinstance(rounds, ast.Call) or last_name(rounds.func) != "range" or index.upper is None:

@@ -72,12 +72,9 @@ class CustomGradient(Repair, code="R212", cures=("TRN-GRAD", "TRN-BACKPROP")):
     def _plain(self, case: Case, file: File, owner: ast.ClassDef) -> FileEdits:
         methods = {node.name: node for node in owner.body if isinstance(node, Function)}
         forward, backward = methods.get("forward"), methods.get("backward")
-        if (
-            forward is None
-            or backward is None
-            or set(methods) != {"forward", "backward"}
-            or not forward.args.args
-        ):
+        if forward is None or backward is None or set(methods) != {"forward", "backward"}:
+            return ()
+        if not forward.args.args:
             return ()
         context = forward.args.args[0].arg
         kept = [node for node in forward.body if not _is_about(node, context)]

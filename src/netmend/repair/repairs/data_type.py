@@ -187,11 +187,9 @@ def _at_origin(case: Case, flow: Flow, kind: str) -> FileEdits:
     """
     for step in flow:
         node, file = step.node, step.file
-        if (
-            not isinstance(node, ast.Call)
-            or last_name(node.func) not in _MAKERS
-            or file.loop(node) is not None
-        ):
+        if not isinstance(node, ast.Call) or last_name(node.func) not in _MAKERS:
+            continue
+        if file.loop(node) is not None:
             continue
         if step.path:
             continue

@@ -47,12 +47,9 @@ class AddLayer(
         found = None
         for link, behind in pairwise(links):
             module = link.module
-            if (
-                module is None
-                or module.kind != "Linear"
-                or behind.kind != "activation"
-                or behind.module is None
-            ):
+            if module is None or module.kind != "Linear" or behind.kind != "activation":
+                continue
+            if behind.module is None:
                 continue
             if (
                 (
@@ -189,11 +186,9 @@ class SkipConnection(Repair, code="R317", cures=("LYR-NORM-MISSING",), effort=AR
         """`x = torch.relu(layer(x))` → `x = x + torch.relu(layer(x))`."""
         found = case.code.call_at(site)
         statement = found[0].statement(found[1]) if found is not None else None
-        if (
-            found is None
-            or not isinstance(statement, ast.Assign)
-            or not isinstance(statement.targets[0], ast.Name)
-        ):
+        if found is None or not isinstance(statement, ast.Assign):
+            return ()
+        if not isinstance(statement.targets[0], ast.Name):
             return ()
         file, call = found
         name = statement.targets[0].id
@@ -231,11 +226,9 @@ class SkipConnection(Repair, code="R317", cures=("LYR-NORM-MISSING",), effort=AR
         """The new class, before the first definition of the file that needs it."""
         base = file.source(call.func).rpartition(".")[0]
         top = [node for node in file.tree.body if holds(node, call)]
-        if (
-            not base
-            or not top
-            or any(isinstance(n, ast.ClassDef) and n.name == "Residual" for n in file.tree.body)
-        ):
+        if not base or not top:
+            return ()
+        if any(isinstance(n, ast.ClassDef) and n.name == "Residual" for n in file.tree.body):
             return ()
         made = insert_before(file, top[0], _CLASS.format(base=f"{base}.Sequential"))
         return tuple(replace(one, edit=replace(one.edit, text=f"{one.edit.text}\n\n")) for one in made)

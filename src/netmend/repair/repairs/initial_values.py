@@ -148,11 +148,9 @@ class Initialisation(
             sizes = [a for a in call.args if not isinstance(a, ast.Starred)]
             scaled = parent if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Mult) else call
             made = file.parent(scaled)
-            if (
-                not isinstance(made, ast.Call)
-                or not file.source(made.func).endswith("Parameter")
-                or len(sizes) < 2
-            ):
+            if not isinstance(made, ast.Call) or not file.source(made.func).endswith("Parameter"):
+                continue
+            if len(sizes) < 2:
                 continue
             shape = ", ".join(
                 file.source(size) for size in sizes[: 1 if isinstance(sizes[0], ast.Tuple) else 2]

@@ -225,18 +225,15 @@ class MaskPadding(Repair, code="R210", cures=("INP-MASK-MISSING",), effort=BY_FA
                 if "Embedding" in layer.kind and len(layer.output_shapes) == 1
                 else None
             )
-            if (
-                found is None
-                or len(layer.output_shapes[0]) != 3
-                or layer.input_shapes[0] != layer.output_shapes[0][:2]
-            ):
+            if found is None or len(layer.output_shapes[0]) != 3:
+                continue
+            if layer.input_shapes[0] != layer.output_shapes[0][:2]:
                 continue
             file, call = found
             ids = call.args[0] if call.args else None
-            if (
-                not isinstance(ids, ast.Name | ast.Attribute)
-                or last_name(call.func) != layer.name.rpartition(".")[2]
-            ):
+            if not isinstance(ids, ast.Name | ast.Attribute):
+                continue
+            if last_name(call.func) != layer.name.rpartition(".")[2]:
                 continue
             by_name = {
                 m.name.rpartition(".")[2]: m for m in case.trace.all(ModuleFact) if m.order is not None
@@ -348,11 +345,9 @@ def _masked_mean(file: File, call: ast.AST, value: ast.expr, ids: str, token: in
         return ()
     method = isinstance(call.func, ast.Attribute) and call.func.value is value
     given = [*(call.args if method else call.args[1:]), *(k.value for k in call.keywords)]
-    if (
-        len(given) != 1
-        or ast.unparse(given[0]) not in ("1", "-2")
-        or (not method and not qualified(file, call.func))
-    ):
+    if len(given) != 1 or ast.unparse(given[0]) not in ("1", "-2"):
+        return ()
+    if not method and not qualified(file, call.func):
         return ()
     there, text = f"({ids} != {token})", file.source(value)
     return replace(

@@ -131,12 +131,9 @@ class ModelMadeOnce(Repair, code="R116", cures=("ARC-INIT-MULTI",), explores=Tru
         values = {name: given[name] for name in needed & set(given)}
         bound = assigned_names(outer) | (names_in(outer.target) if isinstance(outer, ast.For) else set())
         from_outside = {name for value in values.values() for name in names_in(value)}
-        if (
-            ((needed - set(values)) | from_outside) & bound
-            or not names
-            or function.args.vararg
-            or function.args.kwonlyargs
-        ):
+        if ((needed - set(values)) | from_outside) & bound or not names or function.args.vararg:
+            return ()
+        if function.args.kwonlyargs:
             return ()
         texts = {name: file.source(value) for name, value in values.items()}
         lines = [with_values(text_of(file, statement), texts) for statement in moved]

@@ -92,12 +92,9 @@ class RateSchedule(Repair, code="R406", cures=("HYP-LR-SCHED",), knob="scheduler
         gamma, size = scheduler.settings.get("gamma"), scheduler.settings.get("step_size", 1)
         _, rates = case.trace.series("rate", f"{scheduler.optimizer}[0]", "rate")
         known = [float(rate) for rate in rates if rate > 0]
-        if (
-            len(known) < 2
-            or not isinstance(gamma, int | float)
-            or not 0 < gamma < 1
-            or not isinstance(size, int)
-        ):
+        if len(known) < 2 or not isinstance(gamma, int | float) or not 0 < gamma < 1:
+            return 0
+        if not isinstance(size, int):
             return 0
         return round(math.log(known[-1] / known[0]) / math.log(gamma)) * size
 

@@ -228,11 +228,9 @@ class _Bound:
 def _where_used(preparation: Preparation, evaluation: Flow) -> FileEdits:
     """`net((x - mean) / std)` in training: the same where evaluation calls the model."""
     first = evaluation[0] if evaluation else None
-    if (
-        first is None
-        or first.file is not preparation.file
-        or preparation.file.loop(preparation.value) is None
-    ):
+    if first is None or first.file is not preparation.file:
+        return ()
+    if preparation.file.loop(preparation.value) is None:
         return ()
     if not all(_is_visible(first.file, name, first.node) for name in preparation.names):
         return ()
@@ -257,10 +255,9 @@ def _same_arguments(case: Case, training: Flow, evaluation: Flow) -> FileEdits:
     """`Rows(x, y, stats)` for training and `Rows(xt, yt)` for evaluation."""
     for one in training:
         for other in evaluation:
-            if (
-                not (isinstance(one.node, ast.Call) and isinstance(other.node, ast.Call))
-                or one.node is other.node
-            ):
+            if not (isinstance(one.node, ast.Call) and isinstance(other.node, ast.Call)):
+                continue
+            if one.node is other.node:
                 continue
             name = last_name(one.node.func)
             own = any(case.code.definition(name, kind) for kind in (ast.ClassDef, ast.FunctionDef))

@@ -230,12 +230,9 @@ def _apart(training: Flow, evaluation: Flow) -> FileEdits:
     """`x[:800]` and `x[700:]`: evaluation begins at 800."""
     for one in _rows(training):
         for other in _rows(evaluation):
-            if (
-                one.slice is None
-                or other.slice is None
-                or one.base != other.base
-                or one.file is not other.file
-            ):
+            if one.slice is None or other.slice is None or one.base != other.base:
+                continue
+            if one.file is not other.file:
                 continue
             end, start = one.slice.upper, other.slice.lower
             if end is None or start is None or one.slice.lower is not None:
@@ -271,11 +268,9 @@ def _held_out(training: Flow, evaluation: Flow) -> FileEdits:
             continue
         names = [part.id for part in target.elts if isinstance(part, ast.Name)]
         how = last_name(bound.value.func)
-        if (
-            len(names) != len(target.elts)
-            or node.id not in names
-            or how not in ("random_split", "train_test_split")
-        ):
+        if len(names) != len(target.elts) or node.id not in names:
+            continue
+        if how not in ("random_split", "train_test_split"):
             continue
         place = names.index(node.id)
         other = names[place + 1] if how == "train_test_split" and place % 2 == 0 else None
