@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from netmend.errors import UsageError
-from netmend.mutate.counts import KillRate
-from netmend.mutate.outcomes import TRIVIAL, Runs, pairs_of_runs, triviality
-from netmend.mutate.power import STABLE, paired_power
+from netmend.mutate.agents.pair_verdicts import KillRate
+from netmend.mutate.comparison import STABLE, paired_power
+from netmend.mutate.scoring import TRIVIAL, Runs, pairs_of_runs, triviality
 from netmend.vocabulary.table import FloatArray
 
 _MOST_PAIRS = 10_000

@@ -22,8 +22,8 @@ from scipy.special import stdtr
 
 from bench.machine import machine, today
 from netmend.mutate.additions import Pool, Survivor, additions
+from netmend.mutate.comparison import groups_power, paired_power
 from netmend.mutate.interim_analyses import KILLED, MORE, Looks
-from netmend.mutate.power import groups_power, paired_power
 from netmend.mutate.verdicts import scores_verdict
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -21,8 +21,8 @@ from itertools import combinations
 from pathlib import Path
 
 from netmend.mutate.options import MutateOptions
-from netmend.mutate.outcomes import COUNTED
 from netmend.mutate.result import SOURCE, MutationResult
+from netmend.mutate.scoring import COUNTED
 from netmend.mutate.session import INTERRUPTED, Stage, mutate
 from netmend.mutate.test_sets import TRAINING
 from netmend.trials.trial import Target

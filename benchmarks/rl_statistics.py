@@ -19,14 +19,11 @@ from typing import Any
 import numpy as np
 
 from bench.machine import machine, today
-from netmend.mutate.agents.criteria import FELL
-from netmend.mutate.agents.episodes import Episodes
-from netmend.mutate.agents.generators import hardest_passed
+from netmend.mutate.agents.episodes import FELL, Episodes
+from netmend.mutate.agents.generators import counts, hardest_passed, weak_and_edge
 from netmend.mutate.agents.options import PROFILES
-from netmend.mutate.agents.pair_verdicts import decided
+from netmend.mutate.agents.pair_verdicts import Counts, decided, successes_verdict
 from netmend.mutate.agents.result import EDGE
-from netmend.mutate.agents.start_lists import counts, weak_and_edge
-from netmend.mutate.counts import Counts, successes_verdict
 
 RESULT = Path(__file__).resolve().parent / "results" / "rl-statistics.json"
 PLAN = PROFILES["quick"]

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from netmend.mutate.agents.criteria import FELL
-from netmend.mutate.agents.episodes import Episodes
+from netmend.mutate.agents.episodes import FELL, Episodes
 from netmend.mutate.agents.judging import Judged, Known
 from netmend.mutate.agents.ladders import ON, Ladder
 from netmend.mutate.agents.result import EDGE, KILLED, REPLAY, SURVIVED

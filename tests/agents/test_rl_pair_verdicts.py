@@ -7,13 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
-from netmend.mutate.agents.criteria import FELL
-from netmend.mutate.agents.episodes import Episodes
+from netmend.mutate.agents.episodes import FELL, Episodes
+from netmend.mutate.agents.generators import counts, one_after_another, same_for_all, weak_and_edge
 from netmend.mutate.agents.options import PROFILES
-from netmend.mutate.agents.pair_verdicts import decided, verdict_of
+from netmend.mutate.agents.pair_verdicts import Counts, decided, successes_verdict, verdict_of
 from netmend.mutate.agents.result import EDGE, WEAK
-from netmend.mutate.agents.start_lists import counts, one_after_another, same_for_all, weak_and_edge
-from netmend.mutate.counts import Counts, successes_verdict
 
 PLAN = PROFILES["quick"]
 GOOD, SLIP, BAD = Counts(40, 0), Counts(36, 4), Counts(0, 40)

@@ -13,9 +13,17 @@ from numpy.typing import NDArray
 from netmend.errors import UsageError
 from netmend.mutate.agents import is_rl
 from netmend.mutate.agents.comparison import covering, most_revealing, told_apart
-from netmend.mutate.agents.criteria import FELL, NOT_LANDED, Criterion, parse_criterion, spread_criterion
 from netmend.mutate.agents.environments import Space, space_of
-from netmend.mutate.agents.episodes import Episodes, read, write
+from netmend.mutate.agents.episodes import (
+    FELL,
+    NOT_LANDED,
+    Criterion,
+    Episodes,
+    parse_criterion,
+    read,
+    spread_criterion,
+    write,
+)
 from netmend.mutate.agents.generators import easiest, fitted, hardest_passed, most_telling, parse_own
 from netmend.mutate.agents.pair_verdicts import EVERY, mildest
 from netmend.mutate.agents.settings import read_settings, script_of

@@ -21,8 +21,8 @@ from netmend.mutate.choice import Estimate
 from netmend.mutate.examined import Examined
 from netmend.mutate.laboratory import Run
 from netmend.mutate.magnitude import Found, Scale
-from netmend.mutate.outcomes import COUNTED, CRASHED, OutcomeScore, Score
 from netmend.mutate.result import SOURCE, WEIGHT_LEVEL, Mutant, MutationResult, SetScore, Turned
+from netmend.mutate.scoring import COUNTED, CRASHED, OutcomeScore, Score
 from netmend.mutate.session import ESTIMATED, INTERRUPTED
 from netmend.mutate.study import refuse_failure
 from netmend.mutate.test_sets import TRAINING

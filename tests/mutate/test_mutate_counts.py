@@ -7,7 +7,7 @@ from mutation_measures import kill_rate_score
 from scipy.stats import fisher_exact
 
 from netmend.errors import UsageError
-from netmend.mutate.counts import (
+from netmend.mutate.agents.pair_verdicts import (
     DISCARDED,
     KILLED,
     SURVIVED,

@@ -9,7 +9,7 @@ import pytest
 from mutation_measures import pairs_needed
 
 from netmend.errors import UsageError
-from netmend.mutate.power import groups_power, paired_power, t_power
+from netmend.mutate.comparison import groups_power, paired_power, t_power
 from netmend.mutate.verdicts import scores_verdict
 
 

@@ -9,10 +9,9 @@ import pytest
 from mutation_measures import subset_scores
 
 from netmend.errors import UsageError
-from netmend.mutate import outcomes
+from netmend.mutate import scoring
 from netmend.mutate.magnitude import Found, Scale
-from netmend.mutate.outcomes import Configuration, GradedOutcome, ListedOutcome
-from netmend.mutate.scoring import mutation_score, sensitivity
+from netmend.mutate.scoring import Configuration, GradedOutcome, ListedOutcome, mutation_score, sensitivity
 from netmend.mutate.verdicts import NO_DIFFERENCE, NOT_A_NUMBER, WORSE, Verdict, crash_verdict
 
 DEAD = Verdict(True, 0.001, 2.0, 0.95, False, 5, WORSE)
@@ -43,11 +42,11 @@ def test_a_list_counts_the_share_killed() -> None:
 @pytest.mark.parametrize(
     ("configuration", "standing"),
     [
-        ((ALIVE, DEAD), outcomes.EQUIVALENT),
-        ((DEAD, DEAD, 0.9), outcomes.TRIVIALLY_KILLED),
-        ((NOWHERE, NOWHERE), outcomes.TRIVIALLY_KILLED),
-        ((SHAKY, DEAD), outcomes.UNSTABLE),
-        ((crash_verdict(3), crash_verdict(3)), outcomes.CRASHED),
+        ((ALIVE, DEAD), scoring.EQUIVALENT),
+        ((DEAD, DEAD, 0.9), scoring.TRIVIALLY_KILLED),
+        ((NOWHERE, NOWHERE), scoring.TRIVIALLY_KILLED),
+        ((SHAKY, DEAD), scoring.UNSTABLE),
+        ((crash_verdict(3), crash_verdict(3)), scoring.CRASHED),
     ],
 )
 def test_what_is_left_out(configuration: tuple[Verdict, Verdict], standing: str) -> None:
@@ -102,16 +101,16 @@ def test_a_graded_fault_starts_where_it_is_stable() -> None:
     assert outcome.score == 1.0
     assert outcome.instability == pytest.approx((60 - 20) / (100 - 20))
     never = mutation_score([graded({100: SHAKY}, {100: DEAD})])
-    assert never.score is None and never.left_out(outcomes.UNSTABLE) == 1
+    assert never.score is None and never.left_out(scoring.UNSTABLE) == 1
 
 
 def test_a_graded_fault_may_be_left_out() -> None:
-    assert mutation_score([graded({100: ALIVE}, {100: DEAD})]).left_out(outcomes.EQUIVALENT) == 1
+    assert mutation_score([graded({100: ALIVE}, {100: DEAD})]).left_out(scoring.EQUIVALENT) == 1
     crashed = mutation_score([graded({100: crash_verdict(3)}, {100: crash_verdict(3)})])
-    assert crashed.score is None and crashed.left_out(outcomes.CRASHED) == 1
+    assert crashed.score is None and crashed.left_out(scoring.CRASHED) == 1
     training = {100: DEAD, 50: DEAD}
     trivial = mutation_score([graded(training, training, triviality={50: 0.95})])
-    assert trivial.score is None and trivial.left_out(outcomes.TRIVIALLY_KILLED) == 1
+    assert trivial.score is None and trivial.left_out(scoring.TRIVIALLY_KILLED) == 1
     # The extreme alone being trivial is no reason: milder values are searched for because of that.
     assert mutation_score([graded(training, training, triviality={100: 0.95})]).score == 1.0
 

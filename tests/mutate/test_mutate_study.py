@@ -18,7 +18,7 @@ from netmend.mutate.laboratory import Run, seeds_of
 from netmend.mutate.magnitude import Knob, Scale
 from netmend.mutate.mutation import Mutation
 from netmend.mutate.options import PROFILES, MutateOptions
-from netmend.mutate.outcomes import COUNTED, CRASHED, EQUIVALENT, standing_of
+from netmend.mutate.scoring import COUNTED, CRASHED, EQUIVALENT, standing_of
 from netmend.mutate.test_sets import TRAINING, Subset, TestSet
 from netmend.mutate.verdicts import CRASH
 from netmend.trials.trial import FAILED, FINISHED, Outcome

@@ -9,7 +9,7 @@ import pytest
 from mutation_measures import Redundancy, class_score, killed_classes, redundancies, triviality_among_all
 
 from netmend.errors import UsageError
-from netmend.mutate.outcomes import triviality, triviality_of_errors
+from netmend.mutate.scoring import triviality, triviality_of_errors
 
 ORIGINAL = np.array([[1, 1, 1, 1, 0], [1, 1, 0, 0, 0]], dtype=bool)
 MUTANT = np.array([[0, 0, 0, 1, 1], [0, 1, 1, 0, 0]], dtype=bool)

@@ -10,8 +10,8 @@ import numpy as np
 
 from netmend.mutate.additions import Addition, Pool, Survivor, additions
 from netmend.mutate.examined import Examined
-from netmend.mutate.outcomes import COUNTED
 from netmend.mutate.result import Mutant
+from netmend.mutate.scoring import COUNTED
 from netmend.mutate.study import Study
 from netmend.mutate.test_sets import TRAINING, Subset, TestSet
 from netmend.mutate.verdicts import scores_verdict

@@ -1,4 +1,4 @@
-"""Are the scores of mutants worse than those of originals? P-values of a few training runs, paired by seed or not.
+"""Are the scores of mutants worse than those of originals? P-values of a few training runs, paired by seed or not, and the power of their tests.
 
 Which test. With n = 3 pairs an exact test on signs or ranks cannot give less than 1/8, with 5 not less than 1/32: it could never kill after
 few runs. Student's t can, because it also uses how alike the differences are. What it assumes is checked by simulation
@@ -25,6 +25,7 @@ from itertools import combinations
 
 import numpy as np
 
+from netmend.errors import UsageError
 from netmend.vocabulary.table import FloatArray
 
 _SAME = 1e-10  # relative to the largest score: closer ones differ by rounding only
@@ -135,3 +136,42 @@ def _regroupings(first: int, second: int) -> np.ndarray | None:
     drawn = random.random((_MOST_COUNTED, first + second)).argsort(axis=1)[:, :second]
     drawn[0] = np.arange(first, first + second)
     return np.asarray(drawn)
+
+
+# Power of t-tests: how probably a difference of a given size is found with a given number of runs.
+#
+# By the noncentral t distribution of the test that was really used (paired, or Welch's for two groups), one-sided. The effect is a
+# difference of means in standard deviations: of the differences within pairs for the paired test (`paired_power`), of the scores themselves
+# for two groups (`groups_power`). Cohen's f, which tests on variances use, is half of that for two equal groups; taking one for the other
+# makes every comparison look stronger than it is.
+
+STABLE = 0.8  # a comparison with less power may come out differently next time
+_CERTAIN = 35.0  # a noncentrality from which on the power is 1 in double precision, with few runs too
+
+
+def t_power(noncentrality: float, freedom: float, alpha: float = 0.05) -> float:
+    """Of a one-sided t-test: the chance of exceeding its critical value."""
+    if not 0 < alpha < 1:
+        raise UsageError(f"alpha must lie between 0 and 1, got {alpha:g}; 0.05 is usual.")
+    if freedom <= 0 or math.isnan(noncentrality):
+        return 0.0
+    from scipy.special import nctdtr, stdtrit
+
+    critical = float(stdtrit(freedom, 1 - alpha))
+    if noncentrality > max(_CERTAIN, 3 * critical):
+        return 1.0
+    if noncentrality < -_CERTAIN:
+        return 0.0
+    return min(1.0, max(0.0, 1.0 - float(nctdtr(freedom, noncentrality, critical))))
+
+
+def paired_power(effect: float, pairs: int, alpha: float = 0.05) -> float:
+    """`effect`: mean of the differences within pairs, in their standard deviations."""
+    return t_power(effect * math.sqrt(pairs), pairs - 1, alpha) if pairs > 1 else 0.0
+
+
+def groups_power(effect: float, first: int, second: int, alpha: float = 0.05) -> float:
+    """Two groups of equal spread; `effect`: Cohen's d."""
+    if first < 2 or second < 2:
+        return 0.0
+    return t_power(effect / math.sqrt(1 / first + 1 / second), first + second - 2, alpha)

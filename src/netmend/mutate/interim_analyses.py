@@ -22,8 +22,7 @@ from functools import cache
 import numpy as np
 
 from netmend.errors import UsageError
-from netmend.mutate.comparison import least_p_value
-from netmend.mutate.power import STABLE
+from netmend.mutate.comparison import STABLE, least_p_value
 from netmend.mutate.verdicts import (
     CONSTANT,
     LEAST_EFFECT,

@@ -12,7 +12,7 @@ from netmend.mutate.interim_analyses import MORE, Looks
 from netmend.mutate.laboratory import Laboratory, Run
 from netmend.mutate.magnitude import Found, Knob, mildest_killed
 from netmend.mutate.mutation import Mutation
-from netmend.mutate.outcomes import triviality, triviality_of_errors
+from netmend.mutate.scoring import triviality, triviality_of_errors
 from netmend.mutate.test_sets import TRAINING
 from netmend.mutate.verdicts import Verdict, crash_verdict
 

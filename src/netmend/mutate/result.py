@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from netmend.mutate.additions import Addition
 from netmend.mutate.choice import Estimate
 from netmend.mutate.magnitude import Found, Scale
-from netmend.mutate.outcomes import Score
+from netmend.mutate.scoring import Score
 from netmend.mutate.verdicts import Verdict
 
 SOURCE, WEIGHT_LEVEL = "source", "weights"

@@ -17,8 +17,8 @@ from netmend.mutate.laboratory import Interrupted, Laboratory, Run, seeds_of
 from netmend.mutate.magnitude import Knob
 from netmend.mutate.mutation import Mutation, changed_lines, relative_lines, texts_of
 from netmend.mutate.options import MutateOptions
-from netmend.mutate.outcomes import standing_of
 from netmend.mutate.result import SOURCE, Mutant, Turned
+from netmend.mutate.scoring import standing_of
 from netmend.mutate.test_sets import TRAINING
 from netmend.mutate.verdicts import scores_verdict
 from netmend.program.text.sources import Sources

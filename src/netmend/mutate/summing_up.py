@@ -8,18 +8,19 @@ from netmend.mutate.additions import Addition
 from netmend.mutate.advice import advice
 from netmend.mutate.judging import Judge
 from netmend.mutate.laboratory import Run
-from netmend.mutate.outcomes import (
+from netmend.mutate.result import WEIGHT_LEVEL, Mutant, SetScore, Turned
+from netmend.mutate.scoring import (
     Configuration,
     GradedOutcome,
     ListedOutcome,
     OperatorOutcome,
     Score,
+    mutation_score,
+    sensitivity,
     standing_of,
     triviality,
     triviality_of_errors,
 )
-from netmend.mutate.result import WEIGHT_LEVEL, Mutant, SetScore, Turned
-from netmend.mutate.scoring import mutation_score, sensitivity
 from netmend.mutate.study import Study
 from netmend.mutate.test_sets import FILE, FUNCTION, PROGRAM, TRAINING, Subset, TestSet
 from netmend.mutate.verdicts import CONSTANT, scores_verdict

@@ -18,7 +18,7 @@ import numpy as np
 
 from netmend.errors import UsageError
 from netmend.mutate import comparison
-from netmend.mutate.power import STABLE, t_power
+from netmend.mutate.comparison import STABLE, t_power
 from netmend.vocabulary.table import FloatArray
 
 MOST_EFFECT = 99.0  # a difference without any spread has no size; this stands for it

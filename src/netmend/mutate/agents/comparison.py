@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netmend.mutate.agents.environments import Rows, Space
-from netmend.mutate.agents.generators import fitted, most_telling
+from netmend.mutate.agents.generators import Failed, StartList, fitted, most_telling, one_after_another
 from netmend.mutate.agents.judging import Judged, Shown, joined
 from netmend.mutate.agents.result import REPLAY, STRONG, Covering, Revealing
-from netmend.mutate.agents.start_lists import Failed, StartList, one_after_another
 from netmend.mutate.agents.study import Study
 from netmend.mutate.agents.trained import Agent, playable, playing
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netmend.mutate.agents.criteria import FELL, NOT_LANDED, NOT_REACHED, NOT_UPRIGHT, Criterion
+from netmend.mutate.agents.episodes import FELL, NOT_LANDED, NOT_REACHED, NOT_UPRIGHT, Criterion
 
 Rows = NDArray[np.float64]
 _MOST_SEED = 2**31 - 1

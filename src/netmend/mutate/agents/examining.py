@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from netmend.launch.run import Finished
-from netmend.mutate.agents import agent, episodes
+from netmend.mutate.agents import chain, episodes
 from netmend.mutate.agents.chain import singles
 from netmend.mutate.agents.environments import Rows, Space, space_of
 from netmend.mutate.agents.listening import Seen, id_of, listen
@@ -78,16 +78,16 @@ def end(options: str, finished: Finished) -> None:
     if trained.seen.model is None:
         raise RuntimeError("no agent of Stable-Baselines3 called learn() in the program's own process")
     if trained.orders.mode == PLAY:
-        agent.load(trained.seen.model, _kept(trained), with_statistics=True)
+        chain.load(trained.seen.model, _kept(trained), with_statistics=True)
     _examine(trained)
 
 
 def _instead(model: Any, trained: _Trained) -> Any:
     """What the call of `learn` does where a saved agent is to play."""
-    calls, moved = agent.calls_of(_kept(trained))
+    calls, moved = chain.calls_of(_kept(trained))
     if trained.seen.calls < calls:
         return model
-    agent.load(model, _kept(trained), with_statistics=not moved)
+    chain.load(model, _kept(trained), with_statistics=not moved)
     if moved:
         return model  # the program goes on to give it the environments that it is used in
     _examine(trained)
@@ -105,7 +105,7 @@ def _examine(trained: _Trained) -> None:
     space = space_of(id_of(env))
     facts = _facts(model, env, seen)
     if orders.mode == TRAIN:
-        agent.save(model, folder, seen.calls, model.get_env() is not seen.env)
+        chain.save(model, folder, seen.calls, model.get_env() is not seen.env)
     started = time.perf_counter()
 
     def seeded(seed: int) -> int:

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from netmend.mutate.agents.criteria import Criterion
-from netmend.mutate.agents.episodes import Episodes
+from netmend.mutate.agents.episodes import Criterion, Episodes
+from netmend.mutate.agents.generators import Failed, StartList, counts
 from netmend.mutate.agents.ladders import Ladder
 from netmend.mutate.agents.pair_verdicts import Pairs, PairsVerdict, verdict_of
 from netmend.mutate.agents.result import CRASHED, EDGE, KILLED, REPLAY, SURVIVED, UNDECIDED, Tried
-from netmend.mutate.agents.start_lists import Failed, StartList, counts
 from netmend.mutate.agents.trained import Agent, Texts
 from netmend.mutate.mutation import Mutation
 

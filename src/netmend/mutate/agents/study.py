@@ -11,16 +11,15 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from netmend.errors import UsageError
-from netmend.mutate.agents.criteria import Criterion, parse_criterion, spread_criterion
 from netmend.mutate.agents.environments import space_of
+from netmend.mutate.agents.episodes import Criterion, parse_criterion, spread_criterion
 from netmend.mutate.agents.examining import Orders
-from netmend.mutate.agents.generators import parse_own
+from netmend.mutate.agents.generators import StartList, parse_own, same_for_all, weak_and_edge
 from netmend.mutate.agents.judging import Judged, Known, Shown
 from netmend.mutate.agents.ladders import Ladder
 from netmend.mutate.agents.options import RlOptions
 from netmend.mutate.agents.pair_verdicts import LEAST_RUNS, chunks, decided, mildest
 from netmend.mutate.agents.result import EDGE, REPLAY
-from netmend.mutate.agents.start_lists import StartList, same_for_all, weak_and_edge
 from netmend.mutate.agents.trained import Agent, run, training
 from netmend.mutate.mutation import texts_of
 from netmend.trials.runner import Runner

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from netmend.changes.case import Case
 from netmend.mutate.agents.environment_source import environment_calls
-from netmend.mutate.agents.example_programs import PPO_SCRIPT, TD3_SCRIPT
 from netmend.mutate.agents.ladders import Ladder, RlOperator, WrapperRow, register_rows
 from netmend.mutate.agents.places import training
+from netmend.mutate.examples import PPO_SCRIPT, TD3_SCRIPT
 from netmend.program.source.writing import add_argument, replace, unwrap_call
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name

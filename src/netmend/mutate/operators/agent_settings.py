@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.changes.case import Case
-from netmend.mutate.agents.example_programs import DQN_SCRIPT, PPO_SCRIPT, TD3_SCRIPT
 from netmend.mutate.agents.ladders import DOWN, UP, Ladder, RlOperator, SettingRow, register_rows
 from netmend.mutate.agents.places import training
+from netmend.mutate.examples import DQN_SCRIPT, PPO_SCRIPT, TD3_SCRIPT
 from netmend.program.source.writing import delete_argument
 from netmend.testing.example import Example, changed
 

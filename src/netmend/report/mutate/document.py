@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
-from netmend.mutate.outcomes import COUNTED, CRASHED, EQUIVALENT, TRIVIALLY_KILLED, UNSTABLE
 from netmend.mutate.result import SOURCE, WEIGHT_LEVEL, Mutant, MutationResult, SetScore
+from netmend.mutate.scoring import COUNTED, CRASHED, EQUIVALENT, TRIVIALLY_KILLED, UNSTABLE
 from netmend.mutate.session import ESTIMATED, INTERRUPTED
 from netmend.mutate.test_sets import TRAINING
 from netmend.report.content import Column, Document, Grid, Number, Remark, clean

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from netmend.mutate.outcomes import COUNTED
 from netmend.mutate.result import SOURCE, WEIGHT_LEVEL, Mutant, MutationResult
+from netmend.mutate.scoring import COUNTED
 from netmend.mutate.test_sets import TRAINING
 from netmend.mutate.verdicts import Verdict
 from netmend.report.content import Column, DiffLine, Figure, Grid, Number, clean
