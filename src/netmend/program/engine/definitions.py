@@ -11,9 +11,8 @@ from netmend.program.engine.scope import ModuleFile, Scope
 from netmend.program.engine.values import Class, Function, Name, Unknown, Value
 
 _MOST_FILES = 40  # project files that one checked file may pull in
-_MOST_STARS = (
-    3  # star imports of project files that are looked into; more of them stand in lists of a whole package
-)
+# star imports of project files that are looked into; more of them stand in lists of a whole package
+_MOST_STARS = 3
 _EFFORT_OF_CLASS = 5000  # expressions
 _BUILTINS = frozenset(dir(builtins))
 

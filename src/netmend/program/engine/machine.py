@@ -56,9 +56,8 @@ class Machine:
         self.writes: list[tuple[Instance, str, Value | None]] = []
         self.classes: dict[int, Class] = {}
         self.scopes: list[Scope] = []
-        self.seen: dict[int, list[Value]] | None = (
-            None  # what each expression stood for, where that is wanted
-        )
+        # what each expression stood for, where that is wanted
+        self.seen: dict[int, list[Value]] | None = None
         self.parts: list[Part] = []
         self.beginnings: list[Block] = []
 

@@ -35,9 +35,8 @@ class Scope:
         self.module = module
         self.names: dict[str, Value | Callable[[], Value]] = {}
         self.shared: dict[str, Scope] = {}  # `global` and `nonlocal` names, with the scope they live in
-        self.later: Callable[[str], bool] | None = (
-            None  # defines a name of an imported file when it is asked for
-        )
+        # defines a name of an imported file when it is asked for
+        self.later: Callable[[str], bool] | None = None
 
     def get(self, name: str) -> Value | None:
         scope: Scope | None = self.shared.get(name, self)

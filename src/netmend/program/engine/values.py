@@ -238,9 +238,8 @@ class Call(Value):
         self.open = open  # *args or **kwargs were given: there may be more arguments
         self.result: Value | None = None
         self.depth = 0  # of loops and branches where a container was made
-        self.added: list[Value] | None = (
-            None  # layers that were added to a container afterwards; None: cannot be told
-        )
+        # layers that were added to a container afterwards; None: cannot be told
+        self.added: list[Value] | None = None
 
     @property
     def qualified(self) -> str:
@@ -256,6 +255,11 @@ class Call(Value):
     def receiver(self) -> Value | None:
         """`loss` for `loss.backward()`."""
         return self.function.base if isinstance(self.function, Attribute) else None
+
+    @property
+    def subject(self) -> Value | None:
+        """What it works on: `x` of `x.mean()` and of `torch.mean(x)`."""
+        return self.receiver if self.method else next(iter(self.args), None)
 
     @property
     def given(self) -> tuple[Value, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import overload
 
 from netmend.library.datasets import PICTURES
 from netmend.library.operations import CASTS, COPIES, MOVES, VIEWS
@@ -22,9 +23,10 @@ from netmend.program.engine.values import (
     resolved,
 )
 from netmend.program.meaning.loaders import steps_of, transform_name
-from netmend.program.meaning.operations import named
+from netmend.program.meaning.operations import behind, layer_name, named
 from netmend.program.meaning.sizes import Shape, numbers, size_of, whole_number
 
+_LAYOUT_LAYERS = ("flatten", "identity", "unflatten")
 SPLIT = "sklearn.model_selection.train_test_split"
 _METHODS = frozenset(
     (
@@ -51,31 +53,24 @@ _FUNCTIONS = frozenset(
 )  # fmt: skip
 
 
-def same_numbers(value: Value) -> Value:
+@overload
+def same_numbers(value: Value) -> Value: ...
+@overload
+def same_numbers(value: Value | None) -> Value | None: ...
+def same_numbers(value: Value | None) -> Value | None:
     """What a value holds, behind conversions that keep every number and the order of rows."""
-    for _ in range(40):
-        value = resolved(value)
-        if isinstance(value, Call):
-            if value.method in _METHODS and value.receiver is not None:
-                value = value.receiver
-                continue
-            if value.args and (value.qualified in _FUNCTIONS or _is_layout_layer(value.function)):
-                value = value.args[0]
-                continue
-        elif isinstance(value, Attribute) and value.name == "values":
-            value = value.base
-            continue
-        return value
-    return value
+    return behind(value, _converted)
 
 
-def _is_layout_layer(function: Value) -> bool:
-    layer = resolved(function)
-    return isinstance(layer, Call) and layer.qualified in (
-        "torch.nn.Flatten",
-        "torch.nn.Identity",
-        "torch.nn.Unflatten",
-    )
+def _converted(value: Value) -> Value | None:
+    if isinstance(value, Attribute) and value.name == "values":
+        return value.base
+    if not isinstance(value, Call):
+        return None
+    if value.method in _METHODS:
+        return value.receiver
+    is_layout = value.qualified in _FUNCTIONS or layer_name(value.function) in _LAYOUT_LAYERS
+    return value.args[0] if value.args and is_layout else None
 
 
 @dataclass(frozen=True)
@@ -155,7 +150,7 @@ def _same_bound(one: Value | None, other: Value | None) -> bool:
 
 def split_part(value: Value | None) -> tuple[Call, int] | None:
     """For a part of `train_test_split(…)`: the call and the position of the part (odd: test)."""
-    value = same_numbers(value) if value is not None else None
+    value = same_numbers(value)
     if isinstance(value, Item) and isinstance(value.key, Const) and isinstance(value.key.value, int):
         call = resolved(value.base)
         if isinstance(call, Call) and call.qualified == SPLIT:
@@ -226,11 +221,9 @@ def part_of_samples(value: Value) -> int | None:
             {0: 0, 1: 1, "data": 0, "target": 1}.get(constant(value.key)) if isinstance(value, Item) else None
         )
     base = resolved(value.base) if place is not None and isinstance(value, Attribute | Item) else None
-    if (
-        not isinstance(base, Call)
-        or not base.qualified.startswith(_LOADERS)
-        or base.qualified.rpartition(".")[2] in _SPREAD
-    ):
+    if not isinstance(base, Call) or not base.qualified.startswith(_LOADERS):
+        return None
+    if base.qualified.rpartition(".")[2] in _SPREAD:
         return None
     return place if "n_targets" not in base.keywords else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from netmend.library.operations import CASTS, OFF_DEVICE
 from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import (
     Attribute,
@@ -19,10 +20,12 @@ from netmend.program.engine.values import (
 )
 from netmend.program.meaning.loaders import loader_made
 from netmend.program.meaning.losses import LossUse, losses
-from netmend.program.meaning.operations import operation, walk
+from netmend.program.meaning.operations import behind, operation, walk
 from netmend.program.meaning.roles import LOADER, role
 from netmend.program.meaning.uses import arithmetic
 
+_AS_NUMBERS = ("item", "detach", "cpu", "tolist")
+_CASTS = (*CASTS, *OFF_DEVICE)
 BATCHES, SAMPLES = "batches", "samples"
 
 
@@ -110,36 +113,24 @@ def _is_mean(use: LossUse) -> bool:
 
 def plain_loss(program: Program, part: Value) -> bool:
     """Is a part `loss.item()` of a loss averaged over its batch, not multiplied by anything?"""
-    part = resolved(part)
-    while isinstance(part, Call) and (
-        part.method in ("item", "detach", "cpu", "tolist") or part.qualified == "float"
-    ):
-        inner = part.receiver if part.method else part.args[0] if part.args else None
-        if inner is None:
-            return False
-        part = inner if id(inner) in mean_losses(program) else resolved(inner)
-    return id(part) in mean_losses(program)
+    return id(behind(part, _number_of)) in mean_losses(program)
+
+
+def _number_of(value: Value) -> Value | None:
+    is_number = isinstance(value, Call) and (value.method in _AS_NUMBERS or value.qualified == "float")
+    return value.subject if isinstance(value, Call) and is_number else None
 
 
 def counts_hits(part: Value) -> bool:
     """Is a part the number of right answers in a batch: `(pred == y).sum().item()`?"""
-    part = resolved(part)
-    while (
-        isinstance(part, Call)
-        and part.method in ("item", "cpu", "detach", "float", "int", "tolist")
-        and part.receiver is not None
-    ):
-        part = resolved(part.receiver)
-    op = operation(part)
-    if op is None or op.name != "sum" or op.input is None or len(op.inputs) > 1:
+    op = operation(behind(part, _cast))
+    if op is None or op.name != "sum" or len(op.inputs) != 1:
         return False
-    inner = resolved(op.input)
-    while (
-        isinstance(inner, Call)
-        and inner.method in ("float", "int", "long", "type", "cpu", "detach")
-        and inner.receiver is not None
-    ):
-        inner = resolved(inner.receiver)
-    if isinstance(inner, Call) and (inner.method == "eq" or inner.qualified == "torch.eq"):
-        return True
-    return isinstance(inner, Operation) and inner.operator == "=="
+    hits = behind(op.inputs[0], _cast)
+    if isinstance(hits, Call):
+        return hits.method == "eq" or hits.qualified == "torch.eq"
+    return isinstance(hits, Operation) and hits.operator == "=="
+
+
+def _cast(value: Value) -> Value | None:
+    return value.receiver if isinstance(value, Call) and value.method in _CASTS else None

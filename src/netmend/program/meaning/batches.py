@@ -37,7 +37,7 @@ from netmend.program.engine.values import (
     Value,
     resolved,
 )
-from netmend.program.meaning.operations import operation
+from netmend.program.meaning.operations import behind, operation
 
 INDEX = "__index__"  # the parameter that a dataset's __getitem__ is asked with
 
@@ -56,11 +56,9 @@ class Part:
 
 def part_of_batch(program: Program, value: Value) -> Part | None:
     """The place of a batch that a value is: `x` in `for x, y in loader`; None for anything else."""
-    if (
-        not isinstance(value, Item)
-        or not isinstance(value.key, Const)
-        or not isinstance(value.key.value, int)
-    ):
+    if not isinstance(value, Item) or not isinstance(value.key, Const):
+        return None
+    if not isinstance(value.key.value, int):
         return None
     element = resolved(value.base)
     if not isinstance(element, Element):
@@ -91,30 +89,20 @@ def dataset_of(iterable: Value) -> tuple[Value, bool] | None:
         size = loader.keywords.get("batch_size")
         if given is None or loader.open or "collate_fn" in loader.keywords:
             return None
-        return _whole(given), not (isinstance(size, Const) and size.value is None)
-    dataset = _whole(loader)
+        return behind(given, _whole), not (isinstance(size, Const) and size.value is None)
+    dataset = behind(loader, _whole)
     is_dataset = isinstance(dataset, Call) and dataset.qualified.startswith(
         ("torch.utils.data.", "torchvision.datasets.")
     )
     return (dataset, False) if is_dataset else None
 
 
-def _whole(dataset: Value) -> Value:
-    """Behind `Subset` and `random_split`."""
-    for _ in range(6):
-        dataset = resolved(dataset)
-        if isinstance(dataset, Item):
-            base = resolved(dataset.base)
-            if not (
-                isinstance(base, Call) and base.qualified == "torch.utils.data.random_split" and base.args
-            ):
-                return dataset
-            dataset = base.args[0]
-        elif isinstance(dataset, Call) and dataset.qualified == "torch.utils.data.Subset" and dataset.args:
-            dataset = dataset.args[0]
-        else:
-            return dataset
-    return dataset
+def _whole(dataset: Value) -> Value | None:
+    """What a `Subset` or a part of a `random_split` is cut from."""
+    is_part = isinstance(dataset, Item)
+    cut = resolved(dataset.base) if isinstance(dataset, Item) else dataset
+    name = "torch.utils.data.random_split" if is_part else "torch.utils.data.Subset"
+    return cut.args[0] if isinstance(cut, Call) and cut.qualified == name and cut.args else None
 
 
 def spread(call: Call) -> tuple[Value, ...]:
@@ -156,19 +144,18 @@ def _asked(program: Program, dataset: Instance) -> Value | None:
 
 def is_from_loop(value: Value) -> bool:
     """Is it (a part of) what a loop over data gives, untouched by any model: `y`, `batch["label"]`, `y.to(device)`?"""
-    for _ in range(20):
-        value = resolved(value)
-        if isinstance(value, Either):
-            return all(is_from_loop(option) for option in value.options)
-        if isinstance(value, Element):
-            return is_data(value)
-        if isinstance(value, Item | Attribute):
-            value = value.base
-        elif isinstance(value, Call) and isinstance(value.function, Attribute) and value.method in _MOVES:
-            value = value.function.base
-        else:
-            return isinstance(value, Param) and value.name == "batch"  # of a training_step
-    return False
+    value = behind(value, _moved)
+    if isinstance(value, Either):
+        return all(is_from_loop(option) for option in value.options)
+    if isinstance(value, Element):
+        return is_data(value)
+    return isinstance(value, Param) and value.name == "batch"  # of a training_step
+
+
+def _moved(value: Value) -> Value | None:
+    if isinstance(value, Item | Attribute):
+        return value.base
+    return value.receiver if isinstance(value, Call) and value.method in _MOVES else None
 
 
 def is_data(element: Element) -> bool:

@@ -22,6 +22,7 @@ from netmend.program.engine.values import (
 )
 from netmend.program.meaning.loops import call_events
 from netmend.program.meaning.losses import loss_use
+from netmend.program.meaning.operations import behind
 from netmend.program.text.queries import Function
 
 _PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
@@ -134,13 +135,15 @@ def values_compared(program: Program, branch: ast.If, compare: ast.Compare, now:
 
 
 def is_negated(value: Value) -> bool:
-    for _ in range(8):
-        value = resolved(value)
-        if isinstance(value, Call) and value.method in _AS_IT_IS and value.receiver is not None:
-            value = value.receiver
-        elif isinstance(value, Operation) and value.operator == "/":
-            value = value.operands[0]
+    value = behind(value, _number_of)
     return isinstance(value, Operation) and value.operator in ("neg", "-")
+
+
+def _number_of(value: Value) -> Value | None:
+    """`x` of `x.item()` and `x / n`."""
+    if isinstance(value, Call) and value.method in _AS_IT_IS:
+        return value.receiver
+    return value.operands[0] if isinstance(value, Operation) and value.operator == "/" else None
 
 
 def adds_losses(program: Program, value: Value, depth: int = 12) -> bool | None:

@@ -76,12 +76,9 @@ def _followed(program: Program) -> dict[int, Value]:
 
 
 def _sample(value: Value) -> Draw | None:
-    if (
-        not isinstance(value, Call)
-        or value.method != "sample"
-        or value.receiver is None
-        or value.node is None
-    ):
+    if not isinstance(value, Call) or value.method != "sample" or value.receiver is None:
+        return None
+    if value.node is None:
         return None
     made = resolved(value.receiver)
     if not isinstance(made, Call) or not made.qualified.startswith("torch.distributions."):

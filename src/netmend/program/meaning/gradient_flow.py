@@ -29,7 +29,7 @@ from netmend.program.engine.values import (
 from netmend.program.meaning.batches import is_data, is_from_loop
 from netmend.program.meaning.losses import loss_uses
 from netmend.program.meaning.models import parts
-from netmend.program.meaning.operations import LAYOUT, layer_name, operation, walk
+from netmend.program.meaning.operations import LAYOUT, behind, input_through, layer_name, operation, walk
 from netmend.program.meaning.roles import MODEL, OPTIMISER, SCALER, role
 from netmend.program.meaning.training import grad_is_off, is_launcher
 
@@ -81,44 +81,34 @@ def cut_at(value: Value) -> Cut | None:
 
 def is_given(value: Value) -> bool:
     """A target that the code at hand is given and does not compute: a parameter, a variable from elsewhere, a part of a batch."""
-    for _ in range(20):
-        value = resolved(value)
-        if isinstance(value, Either):
-            return all(is_given(option) for option in value.options)
-        op = operation(value)
-        if isinstance(value, Item | Attribute):
-            value = value.base
-        elif op is not None and op.inputs and (op.name in LAYOUT or op.name in _CUTS):
-            value = op.inputs[0]
-        else:
-            return isinstance(value, Param | Unknown | Element | Const)
-    return False
+    value = behind(value, _taken_from)
+    if isinstance(value, Either):
+        return all(is_given(option) for option in value.options)
+    return isinstance(value, Param | Unknown | Element | Const)
 
 
-_COUNTING = LAYOUT | {"mean", "sum", "count_nonzero"}
+def _taken_from(value: Value) -> Value | None:
+    return value.base if isinstance(value, Item | Attribute) else input_through(value, _LAYOUT_AND_CUTS)
+
+
+_LAYOUT_AND_CUTS = LAYOUT | _CUTS.keys()
+_COUNTING = LAYOUT | {"mean", "sum", "count_nonzero", "requires_grad_"}
 
 
 def compared(value: Value | None) -> ast.AST | None:
     """The comparison of an accuracy: `(out.argmax(1) == y).float().mean()`, also `1 - accuracy`; None for anything else."""
-    for _ in range(20):
-        value = resolved(value)
-        op = operation(value)
-        if isinstance(value, Operation):
-            if value.operator in ("==", "!=") and any(
-                cut_at(resolved(part)) is not None for part in value.operands
-            ):
-                return value.node
-            if value.operator not in ("-", "/", "*", "neg"):
-                return None
-            moving = [part for part in value.operands if not isinstance(part, Const)]
-            value = moving[0] if moving else None
-        elif op is not None and op.name in ("eq", "ne") and op.inputs:
-            return op.node
-        elif op is not None and op.inputs and (op.name in _COUNTING or op.name == "requires_grad_"):
-            value = op.inputs[0]
-        else:
-            return None
-    return None
+    value = behind(value, _counted)
+    if isinstance(value, Operation) and value.operator in ("==", "!="):
+        is_of_answers = any(cut_at(resolved(part)) is not None for part in value.operands)
+        return value.node if is_of_answers else None
+    op = operation(value)
+    return op.node if op is not None and op.name in ("eq", "ne") and op.inputs else None
+
+
+def _counted(value: Value) -> Value | None:
+    if isinstance(value, Operation) and value.operator in ("-", "/", "*", "neg"):
+        return next((part for part in value.operands if not isinstance(part, Const)), None)
+    return input_through(value, _COUNTING)
 
 
 _MAKERS = ("torch.tensor", "torch.autograd.Variable", "torch.as_tensor", "torch.Tensor", "torch.FloatTensor")
@@ -227,9 +217,8 @@ class Paths:
             trainable = self._trainable(current)
             here = self._cut(current)
             if trainable is not None:
-                stop = (
-                    cut if trainable is current else here or cut
-                )  # a leaf that is made here needs nothing behind it
+                # a leaf that is made here needs nothing behind it
+                stop = cut if trainable is current else here or cut
                 if stop is None:
                     found.open[id(trainable)] = trainable
                 else:

@@ -22,7 +22,7 @@ from netmend.program.engine.values import (
 )
 from netmend.program.meaning.losses import LossUse, loss_uses
 from netmend.program.meaning.models import is_module
-from netmend.program.meaning.operations import LAYOUT, operation
+from netmend.program.meaning.operations import LAYOUT, behind, input_through, operation
 from netmend.program.meaning.roles import bare
 from netmend.program.meaning.signed_terms import sign_of
 from netmend.program.text.edits import replace
@@ -147,6 +147,10 @@ def model_of(call: Call) -> Value | None:
     return None
 
 
+def _laid_out(value: Value) -> Value | None:
+    return value.base if isinstance(value, Item) else input_through(value, LAYOUT)
+
+
 class Answers:
     """Answers of models, found in values whether the model's inside was followed or not."""
 
@@ -165,19 +169,9 @@ class Answers:
 
     def find(self, value: Value) -> Call | None:
         """The model's call that gives a value, behind what only lays it out."""
-        for _ in range(20):
-            known = self._known.get(id(value)) or self._known.get(id(resolved(value)))
-            if known is not None:
-                return known
-            value = resolved(value)
-            op = operation(value)
-            if isinstance(value, Item):
-                value = value.base
-            elif op is not None and op.name in LAYOUT and op.inputs:
-                value = op.inputs[0]
-            else:
-                return None
-        return None
+        return self._known.get(
+            id(behind(value, lambda part: None if id(part) in self._known else _laid_out(part)))
+        )
 
     def use(self, value: Value) -> LossUse | None:
         return self._losses.get(id(value))

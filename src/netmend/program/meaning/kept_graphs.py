@@ -193,9 +193,8 @@ _CUT = frozenset(
         "logical_not",
     )
 )
-_WITH_INDICES = frozenset(
-    ("max", "min", "topk", "sort", "median", "mode", "kthvalue", "cummax", "cummin")
-)  # give values and indices
+# give values and indices
+_WITH_INDICES = frozenset(("max", "min", "topk", "sort", "median", "mode", "kthvalue", "cummax", "cummin"))
 _LOSS = re.compile(r"loss|criterion", re.IGNORECASE)  # a parameter or an attribute of this name, called
 _NO_GRAPH = frozenset(("data", "shape", "grad", "device", "dtype"))
 
@@ -280,11 +279,9 @@ def _is_smooth(program: Program, value: Value) -> bool:
     event = call_events(program).get(id(value))
     if event is not None and grad_is_off(event):
         return False
-    if (
-        value.result is not None
-        or role(value.function) == MODEL
-        or _LOSS.search(getattr(value.function, "name", ""))
-    ):
+    if value.result is not None or role(value.function) == MODEL:
+        return True
+    if _LOSS.search(getattr(value.function, "name", "")):
         return True
     op = operation(value)
     if op is None or op.name in _CUT:

@@ -21,11 +21,12 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
-from netmend.program.meaning.operations import walk
+from netmend.program.meaning.operations import behind, walk
 from netmend.program.meaning.roles import LOADER, role
 from netmend.program.meaning.training import Round, grad_is_off, is_backward, is_opaque, loss_of, rounds
 
 LOADER_NAME = "torch.utils.data.DataLoader"
+_RUNNING_OVER = ("enumerate", "tqdm", "iter", "track", "islice", "progress_bar", "list")
 _EVALUATION_SPLITS = ("test", "val", "valid", "validation")
 
 
@@ -81,7 +82,7 @@ def evaluated(program: Program) -> tuple[Evaluated, ...]:
     for loop in program.loops:
         if loop.iterable is None:
             continue
-        loader = _source(loop.iterable)
+        loader = behind(loop.iterable, _run_over)
         if role(loader) != LOADER:
             continue
         events = list(loop.body.events())
@@ -93,17 +94,10 @@ def evaluated(program: Program) -> tuple[Evaluated, ...]:
     return tuple(found)
 
 
-def _source(value: Value) -> Value:
+def _run_over(value: Value) -> Value | None:
     """What a loop runs over, behind enumerate, progress bars and the like."""
-    for _ in range(5):
-        value = resolved(value)
-        if isinstance(value, Call) and value.args:
-            name = value.qualified.rpartition(".")[2]
-            if name in ("enumerate", "tqdm", "iter", "track", "islice", "progress_bar", "list"):
-                value = value.args[0]
-                continue
-        return value
-    return value
+    name = value.qualified.rpartition(".")[2] if isinstance(value, Call) and value.args else ""
+    return value.args[0] if isinstance(value, Call) and name in _RUNNING_OVER else None
 
 
 def dataset_of(loader: Call) -> Value | None:

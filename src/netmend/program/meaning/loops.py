@@ -115,11 +115,9 @@ def is_over_epochs(loop: Loop) -> bool:
 def _count(loop: ast.While) -> ast.Compare | None:
     """`epoch < epochs` of a loop that counts by itself: `epoch += 1` as a statement of its body."""
     test = loop.test
-    if (
-        not isinstance(test, ast.Compare)
-        or len(test.ops) != 1
-        or not isinstance(test.ops[0], ast.Lt | ast.LtE)
-    ):
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return None
+    if not isinstance(test.ops[0], ast.Lt | ast.LtE):
         return None
     counted = ast.unparse(test.left)
     is_counted = any(
@@ -222,9 +220,8 @@ def made_in(program: Program, value: Value | None, loop: Loop) -> bool:
     if isinstance(resolved(value), Call):
         return False
     bodies = (part.function.definition for part in loop.body.parts() if isinstance(part, Body))
-    return any(
-        node is part for body in bodies for part in ast.walk(body)
-    )  # a list made by a function of the loop
+    # a list made by a function of the loop
+    return any(node is part for body in bodies for part in ast.walk(body))
 
 
 def _followed_in(program: Program, value: Value | None, loop: Loop) -> bool:

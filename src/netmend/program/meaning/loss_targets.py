@@ -98,11 +98,9 @@ def _is_column(item: Item) -> bool:
 
 
 def _of_dataset(dataset: Value, position: int) -> ClassIds | None:
-    if (
-        not isinstance(dataset, Call)
-        or not dataset.qualified.startswith("torchvision.datasets.")
-        or position != 1
-    ):
+    if not isinstance(dataset, Call) or not dataset.qualified.startswith("torchvision.datasets."):
+        return None
+    if position != 1:
         return None
     count = CLASSES.get(dataset.qualified.rpartition(".")[2])
     return (

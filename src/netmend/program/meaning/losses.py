@@ -11,7 +11,7 @@ from netmend.library.operations import COPIES, DEVICES, FLOATS
 from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import Call, Collection, Const, Either, Item, Value, options, resolved
-from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, Op, operation
+from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, Op, all_origins
 from netmend.program.text.edit_source import Edits
 from netmend.program.text.edits import delete_argument, delete_list_element, replace, unwrap_call
 from netmend.vocabulary.finding import Edit
@@ -117,36 +117,11 @@ def made_by(use: LossUse) -> tuple[Call, ...]:
     return tuple(call for call in made if isinstance(call, Call))
 
 
-def sources(value: Value | None, through: frozenset[str] = LAYOUT) -> tuple[Value, ...]:
-    """What a value stems from on every path, through the given operations and through picking rows, columns or places."""
-    waiting = [value] if value is not None else []
-    found: list[Value] = []
-    for _ in range(200):
-        if not waiting:
-            return tuple(found)
-        current = resolved(waiting.pop())
-        if isinstance(current, Either):
-            waiting.extend(reversed(current.options))
-            continue
-        if isinstance(current, Item) and operation(resolved(current.base)) is not None:
-            waiting.append(current.base)
-            continue
-        op = operation(current)
-        if op is not None and op.name in through and op.inputs:
-            waiting.append(op.inputs[0])
-        else:
-            found.append(current)
-    return (*found, *waiting)
-
-
 def ends_in(
     value: Value | None, names: frozenset[str] | tuple[str, ...], through: frozenset[str] = LAYOUT
 ) -> tuple[Op, ...]:
     """The operations a value ends in, if on every path it is one of these names; else nothing."""
-    ops = [operation(source) for source in sources(value, through)]
-    if ops and all(op is not None and op.name in names for op in ops):
-        return tuple(op for op in ops if op is not None)
-    return ()
+    return all_origins(value, lambda op: op.name in names, through, picks=True)
 
 
 def heads(

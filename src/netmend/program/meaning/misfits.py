@@ -10,7 +10,7 @@ from netmend.program.engine.values import resolved
 from netmend.program.meaning.layouts import sizes_given
 from netmend.program.meaning.modules import BATCH_NORMS, DROPOUTS, RECURRENT
 from netmend.program.meaning.operations import ACTIVATIONS, Op, operation
-from netmend.program.meaning.paths import UNCHANGED, paths
+from netmend.program.meaning.paths import UNCHANGED, paths, previous
 from netmend.program.meaning.shapes import Shapes, shapes
 from netmend.program.meaning.sizes import Shape, axes_of, convolved, numbers, whole_number, width
 
@@ -59,11 +59,12 @@ def _examined(op: Op, known: Shapes) -> Iterator[Misfit]:
     elif name in BATCH_NORMS:
         yield from _norm(op, given)
     elif name == "dropout2d":
-        before = _source(op, _SAME_AXES)
+        before = previous(op, _SAME_AXES)
         if before is not None and before.name == "linear" and (given is None or given.rank in (None, 3)):
+            # of rows of features, (N, C), it drops single values as Dropout does
             yield Misfit(
                 NORM, op, "Dropout2d after a Linear layer drops along the wrong axis; use nn.Dropout."
-            )  # of rows of features, (N, C), it drops single values as Dropout does
+            )
     elif given is not None and given.last is not None:
         yield from _last_axis(op, given)
 
@@ -85,22 +86,11 @@ def _last_axis(op: Op, given: Shape) -> Iterator[Misfit]:
         )
 
 
-def _source(op: Op, through: frozenset[str]) -> Op | None:
-    """The nearest operation before that is none of these."""
-    value = op.input
-    for _ in range(30):
-        before = operation(resolved(value))
-        if before is None or before.name not in through:
-            return before
-        value = before.input
-    return None
-
-
 def _linear(op: Op, given: Shape | None) -> Iterator[Misfit]:
     wanted = width(op, "in_features", 0)
     if wanted is None or given is None:
         return
-    source = _source(op, _MAPS)
+    source = previous(op, _MAPS)
     is_map = source is not None and source.name in ("conv2d", "conv3d") and (given.rank or 0) >= 4
     if is_map and given.last != wanted:
         channels = given.dims[1]
@@ -113,7 +103,7 @@ def _linear(op: Op, given: Shape | None) -> Iterator[Misfit]:
         return
     if given.last is None or given.last == wanted:
         return
-    before = _source(op, _SAME_AXES)
+    before = previous(op, _SAME_AXES)
     is_flat = before is not None and before.name in ("flatten", "view", "reshape")
     yield Misfit(
         WIDTH, op,
@@ -166,7 +156,7 @@ def _norm(op: Op, given: Shape | None) -> Iterator[Misfit]:
     axes = axes_of(op.name)
     if axes is None:
         return
-    source = _source(op, _SAME_AXES | DROPOUTS | {"maxpool1d", "maxpool2d", "maxpool3d", "avgpool2d"})
+    source = previous(op, _SAME_AXES | DROPOUTS | {"maxpool1d", "maxpool2d", "maxpool3d", "avgpool2d"})
     is_layer = source is not None and source.layer is not None
     expected = (
         axes_of(source.name) if source is not None and is_layer and source.name.startswith("conv") else None

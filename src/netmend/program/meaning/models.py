@@ -70,13 +70,9 @@ def is_part(inner: Value | None, model: Value | None) -> bool:
         return False
     if any(part is inner for part in parts(model)):
         return True
-    for _ in range(10):
-        if inner is None or same(inner, model):
-            return inner is not None
-        if not isinstance(inner, Attribute | Item):
-            return False
-        inner = bare(inner.base)
-    return False
+    while inner is not None and not same(inner, model):
+        inner = bare(inner.base) if isinstance(inner, Attribute | Item) else None
+    return inner is not None
 
 
 def new_parameters(layer: Value | None) -> Iterator[Call]:

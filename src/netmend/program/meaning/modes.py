@@ -30,9 +30,8 @@ _SENSITIVE = frozenset(
      "dropout", "dropout1d", "dropout2d", "dropout3d", "alphadropout", "featurealphadropout", "rrelu")
 )  # fmt: skip
 _WITH_DROPOUT = frozenset(("lstm", "gru", "rnn", "multiheadattention"))  # only if they are given some
-_TRANSFORMERS = frozenset(
-    ("transformerencoderlayer", "transformerdecoderlayer", "transformer")
-)  # 0.1 by default
+# 0.1 by default
+_TRANSFORMERS = frozenset(("transformerencoderlayer", "transformerdecoderlayer", "transformer"))
 _CONTAINERS = ("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict")
 # Names of functions that leave dropout on to learn how sure a model is, or let batch norm see the data again.
 MEANT_TO_DROP = re.compile(

@@ -33,9 +33,8 @@ _NUMPY_FLOAT64 = (
     "numpy.random.rand", "numpy.random.randn", "numpy.random.random", "numpy.random.uniform", "numpy.random.normal", "numpy.linspace",
     "numpy.random.random_sample", "numpy.random.standard_normal", "numpy.zeros", "numpy.ones", "numpy.eye", "numpy.random.multivariate_normal",
 )  # fmt: skip
-_TYPED_SECOND = frozenset(
-    ("numpy.zeros", "numpy.ones", "numpy.empty", "numpy.array", "numpy.asarray")
-)  # take the type as their second argument
+# take the type as their second argument
+_TYPED_SECOND = frozenset(("numpy.zeros", "numpy.ones", "numpy.empty", "numpy.array", "numpy.asarray"))
 _KEEP = frozenset(
     (
         *VIEWS,
@@ -121,10 +120,9 @@ def _called(call: Call, depth: int) -> str:
         return _NAMES[name]
     if package == "torch" and name in _FLOAT_MAKERS:
         return FLOAT32
-    if (package == "torch" and name in _INT_MAKERS) or call.qualified in (
-        "numpy.argmax",
-        "torch.nn.functional.one_hot",
-    ):
+    if package == "torch" and name in _INT_MAKERS:
+        return INT
+    if call.qualified in ("numpy.argmax", "torch.nn.functional.one_hot"):
         return INT
     if call.qualified in ("torch.arange", "numpy.arange"):
         whole = all(isinstance(part, Const) and type(part.value) is int for part in call.args)
@@ -274,11 +272,9 @@ def _makes_an_object(value: Value) -> bool:
 def loader_part(value: Value | None) -> tuple[Value, object] | None:
     """`(loader, 0)` for the `x` of `for x, y in loader`; the loader must be one by its making or its name."""
     value = resolved(value)
-    if (
-        not isinstance(value, Item)
-        or not isinstance(value.key, Const)
-        or not isinstance(value.key.value, int)
-    ):
+    if not isinstance(value, Item) or not isinstance(value.key, Const):
+        return None
+    if not isinstance(value.key.value, int):
         return None
     batch = resolved(value.base)
     if isinstance(batch, Element) and role(batch.iterable) == LOADER:

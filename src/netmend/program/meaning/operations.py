@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import overload
 
 from netmend.library import activations
 from netmend.library.layers import LINEAR
@@ -162,37 +163,65 @@ def _plain(name: str) -> str:
     return _NAMES.get(lowered, lowered)
 
 
-def origins(value: Value | None, through: frozenset[str] = LAYOUT) -> tuple[Value, ...]:
-    """What a value stems from on every path, seen through the given operations; one value per path."""
-    if value is None:
-        return ()
+@overload
+def behind(value: Value, step: Callable[[Value], Value | None]) -> Value: ...
+@overload
+def behind(value: Value | None, step: Callable[[Value], Value | None]) -> Value | None: ...
+def behind(value: Value | None, step: Callable[[Value], Value | None]) -> Value | None:
+    """What a value is when it is followed back as far as it goes: `step` gives what stands before one, None at the end."""
+    value = resolved(value)
+    for _ in range(_MOST_STEPS):
+        before = step(value) if value is not None else None
+        if before is None:
+            break
+        value = resolved(before)
+    return value
+
+
+def input_through(value: Value, through: frozenset[str]) -> Value | None:
+    """What goes into an operation of one of these names; None for anything else."""
+    op = operation(value)
+    return op.input if op is not None and op.name in through else None
+
+
+def origins(
+    value: Value | None, through: frozenset[str] = LAYOUT, *, picks: bool = False
+) -> tuple[Value, ...]:
+    """What a value stems from on every path, seen through the given operations; one value per path.
+
+    `picks`: also through picking rows, columns or places of what an operation gives.
+    """
     found: list[Value] = []
-    waiting = [value]
+    waiting = [value] if value is not None else []
     for _ in range(200):
         if not waiting:
             return tuple(found)
         current = resolved(waiting.pop())
         if isinstance(current, Either):
             waiting.extend(reversed(current.options))
-            continue
-        op = operation(current)
-        if op is not None and op.name in through and op.inputs:
-            waiting.append(op.inputs[0])
+        elif picks and isinstance(current, Item) and operation(resolved(current.base)) is not None:
+            waiting.append(current.base)
+        elif (before := input_through(current, through)) is not None:
+            waiting.append(before)
         else:
             found.append(current)
     return (*found, *waiting)
 
 
 def all_origins(
-    value: Value | None, test: Callable[[Op], bool], through: frozenset[str] = LAYOUT
+    value: Value | None,
+    test: Callable[[Op], bool],
+    through: frozenset[str] = LAYOUT,
+    *,
+    picks: bool = False,
 ) -> tuple[Op, ...]:
     """The operations a value stems from, if every path ends in one that passes the test; else nothing."""
-    ops = [operation(origin) for origin in origins(value, through)]
-    if ops and all(op is not None and test(op) for op in ops):
-        return tuple(op for op in ops if op is not None)
-    return ()
+    ops = [operation(origin) for origin in origins(value, through, picks=picks)]
+    passing = tuple(op for op in ops if op is not None and test(op))
+    return passing if len(passing) == len(ops) else ()
 
 
+_MOST_STEPS = 40  # backwards from one value
 _MOST_WALKED = 3000  # values looked at in one walk
 
 

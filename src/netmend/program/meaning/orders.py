@@ -20,7 +20,7 @@ from netmend.program.engine.values import (
 )
 from netmend.program.meaning.arrays import made_shape, same_numbers
 from netmend.program.meaning.loaders import image_set, label_of, samples_of, split_of
-from netmend.program.meaning.operations import walk
+from netmend.program.meaning.operations import behind, walk
 
 _MIXING = frozenset(
     ("permutation", "randperm", "shuffle", "train_test_split", "sample", "random_split", "choice", "resample", "make_classification")
@@ -39,19 +39,14 @@ def order_is_plain(program: Program, dataset: Value | None) -> bool:
         return bool(tensors) and not _is_mixed(tensors, tensors[-1:])
     if isinstance(dataset, Instance):
         cls = dataset.cls
-        if (
-            not cls.is_known
-            or not cls.inherits("torch.utils.data.Dataset")
-            or cls.method("__iter__") is not None
-        ):
+        if not cls.is_known or not cls.inherits("torch.utils.data.Dataset"):
+            return False
+        if cls.method("__iter__") is not None:
             return False
         getter = cls.method("__getitem__")
-        if (
-            getter is None
-            or not _uses_index(getter.definition)
-            or _takes_windows(getter.definition)
-            or cls.inherits("torch.utils.data.IterableDataset")
-        ):
+        if getter is None or not _uses_index(getter.definition) or _takes_windows(getter.definition):
+            return False
+        if cls.inherits("torch.utils.data.IterableDataset"):
             return False
         held = tuple(dataset.attributes.values())
         label = label_of(program, dataset)
@@ -130,20 +125,22 @@ _RANGES = frozenset(("numpy.arange", "torch.arange", "range"))
 
 def through_map(value: Value) -> Value:
     """The part that `a, b = map(torch.from_numpy, pair)` takes, and conversions, looked through."""
-    for _ in range(6):
-        value = same_numbers(value)
-        if not isinstance(value, Item):
-            return value
-        made = resolved(value.base)
-        if not isinstance(made, Call) or made.qualified != "map" or len(made.args) != 2:
-            return value
-        pair, place = resolved(made.args[1]), constant(value.key)
-        if not isinstance(pair, Collection) or pair.open or not isinstance(place, int):
-            return value
-        if place >= len(pair.items):
-            return value
-        value = pair.items[place]
-    return value
+    return behind(same_numbers(value), lambda part: same_numbers(_mapped(part)))
+
+
+def _mapped(value: Value) -> Value | None:
+    made = resolved(value.base) if isinstance(value, Item) else None
+    if (
+        not isinstance(value, Item)
+        or not isinstance(made, Call)
+        or made.qualified != "map"
+        or len(made.args) != 2
+    ):
+        return None
+    pair, place = resolved(made.args[1]), constant(value.key)
+    if not isinstance(pair, Collection) or pair.open or not isinstance(place, int):
+        return None
+    return pair.items[place] if place < len(pair.items) else None
 
 
 def is_class_by_class(program: Program, labels: Value) -> bool:

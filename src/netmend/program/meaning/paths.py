@@ -11,7 +11,16 @@ from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import Call, Collection, Element, Param, Value, resolved
 from netmend.program.meaning.losses import losses
 from netmend.program.meaning.modules import DROPOUTS
-from netmend.program.meaning.operations import ACTIVATIONS, Op, layer_name, operation, parts_of, walk
+from netmend.program.meaning.operations import (
+    ACTIVATIONS,
+    Op,
+    behind,
+    input_through,
+    layer_name,
+    operation,
+    parts_of,
+    walk,
+)
 from netmend.program.meaning.sizes import axes_of, numbers, setting, width
 from netmend.program.meaning.training import backward_calls
 
@@ -132,13 +141,7 @@ def _leaves(event: Event) -> bool:
 
 def previous(op: Op, through: frozenset[str] = UNCHANGED) -> Op | None:
     """The operation that feeds another, seen through those that change nothing of interest; None where it cannot be told."""
-    value = op.input
-    for _ in range(60):
-        before = operation(resolved(value))
-        if before is None or before.name not in through:
-            return before
-        value = before.input
-    return None
+    return operation(behind(op.input, lambda value: input_through(value, through)))
 
 
 _BENDING = ACTIVATIONS | {

@@ -10,7 +10,7 @@ from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import Call, Collection, Element, Operation, Value, constant, resolved
 from netmend.program.meaning.judged_answers import Answers, Pull, model_of, pulls
 from netmend.program.meaning.losses import loss_uses
-from netmend.program.meaning.operations import LAYOUT, operation, walk
+from netmend.program.meaning.operations import LAYOUT, behind, input_through, operation, walk
 from netmend.program.meaning.signed_terms import signed_terms
 
 Terms = list[tuple[int, Value]]
@@ -177,6 +177,7 @@ def _is_square(value: Value) -> bool:
 
 
 _REWARD = re.compile(r"(^|_)(r|rs|rew|rews|reward|rewards)(_|\d|$)", re.IGNORECASE)
+_LAYOUT_AND_DETACH = LAYOUT | {"detach"}
 _DISTANCES = ("mse", "l1", "smooth_l1", "huber")
 
 
@@ -225,26 +226,13 @@ def _answers(answers: Answers, value: Value, critic: Value) -> bool:
 
 def _is_return(value: Value) -> bool:
     """`reward + gamma * …`: the reward with a plus."""
-    for part in _unwrapped(value):
-        written = part.node
-        if isinstance(part, Operation) and part.operator == "+" and isinstance(written, ast.BinOp):
-            plain = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
-            if any(
-                isinstance(side, plain) and _REWARD.search(word(side))
-                for side in (written.left, written.right)
-            ):
-                return True
-    return False
-
-
-def _unwrapped(value: Value) -> Iterator[Value]:
-    value = resolved(value)
-    for _ in range(10):
-        yield value
-        op = operation(value)
-        if op is None or not op.inputs or op.name not in (*LAYOUT, "detach"):
-            return
-        value = resolved(op.inputs[0])
+    part = behind(value, lambda part: input_through(part, _LAYOUT_AND_DETACH))
+    written = part.node
+    if not isinstance(part, Operation) or part.operator != "+" or not isinstance(written, ast.BinOp):
+        return False
+    plain = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
+    sides = (written.left, written.right)
+    return any(isinstance(side, plain) and _REWARD.search(word(side)) for side in sides)
 
 
 @once

@@ -68,9 +68,8 @@ def uses(program: Program, wanted: Callable[[Use], bool]) -> Iterator[Use]:
 
     Each is told once per file.
     """
-    old_keras = (
-        "tf_keras" in program.text or "keras.src" in program.text
-    )  # Keras 2 as a package; the inside of Keras
+    # Keras 2 as a package; the inside of Keras
+    old_keras = "tf_keras" in program.text or "keras.src" in program.text
     told: set[object] = set()
     found = (*_imports(program), *_names(program), *_arguments(program), *_methods(program))
     for use in sorted(

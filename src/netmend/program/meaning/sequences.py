@@ -29,7 +29,15 @@ from netmend.program.meaning.batches import part_of_batch
 from netmend.program.meaning.loaders import loader_made
 from netmend.program.meaning.losses import LossUse, loss_uses
 from netmend.program.meaning.modules import DROPOUTS, NORMS, RECURRENT
-from netmend.program.meaning.operations import HIDDEN_ACTIVATIONS, LAYOUT, Op, operation, origins, walk
+from netmend.program.meaning.operations import (
+    HIDDEN_ACTIVATIONS,
+    LAYOUT,
+    Op,
+    behind,
+    operation,
+    origins,
+    walk,
+)
 
 PADDED, UNPACKED = "torch.nn.utils.rnn.pad_sequence", "torch.nn.utils.rnn.pad_packed_sequence"
 _ZEROS = frozenset(("numpy.zeros", "torch.zeros", "numpy.full", "torch.full"))
@@ -37,17 +45,15 @@ _ZEROS = frozenset(("numpy.zeros", "torch.zeros", "numpy.full", "torch.full"))
 
 def padded(program: Program, value: Value | None) -> Call | None:
     """The `pad_sequence(…)` whose rows reach a place, through conversions, slices and a loader's `collate_fn`."""
-    for _ in range(12):
-        if value is None:
-            return None
-        value = same_numbers(value)
-        if isinstance(value, Call):
-            return value if value.qualified == PADDED else None
-        if not isinstance(value, Item):
-            return None
-        collated = _collated(program, value)
-        value = collated if collated is not None else (value.base if _is_range(value.key) else None)
-    return None
+
+    def cut_from(part: Value) -> Value | None:
+        kept = same_numbers(part)
+        if kept is not part or not isinstance(part, Item):
+            return kept if kept is not part else None
+        return _collated(program, part) or (part.base if _is_range(part.key) else None)
+
+    value = behind(value, cut_from)
+    return value if isinstance(value, Call) and value.qualified == PADDED else None
 
 
 def _collated(program: Program, item: Item) -> Value | None:
@@ -75,24 +81,23 @@ def _is_range(key: Value) -> bool:
 
 def filled_rows(program: Program, value: Value | None) -> bool:
     """Are the rows of an array of zeros filled only up to a length of their own: `ids[i, :n] = words`?"""
-    for _ in range(12):
-        if value is None:
-            return False
-        value = same_numbers(value)
-        if isinstance(value, Item):
-            value = None if isinstance(resolved(value.base), Element) else value.base
-            continue
-        break
+    value = behind(value, _rows_of)
     if not isinstance(value, Call) or value.qualified not in _ZEROS:
         return False
     return any(
         event.kind == STORE
         and event.target is not None
-        and event.target.base is not None
         and resolved(event.target.base) is value
         and _is_beginning(event.target.key)
         for event in program.events
     )
+
+
+def _rows_of(value: Value) -> Value | None:
+    if isinstance(value, Item):
+        return None if isinstance(resolved(value.base), Element) else value.base
+    kept = same_numbers(value)
+    return kept if kept is not value else None
 
 
 def _is_beginning(key: Value | None) -> bool:
@@ -334,11 +339,9 @@ def _slice(item: Item) -> tuple[ast.expr | None, ast.expr | None] | None:
         part = resolved(part)
         if isinstance(part, Const) and part.value is Ellipsis:
             continue
-        if (
-            not isinstance(part, Operation)
-            or part.operator != "slice"
-            or not isinstance(part.node, ast.Slice)
-        ):
+        if not isinstance(part, Operation) or part.operator != "slice":
+            return None
+        if not isinstance(part.node, ast.Slice):
             return None
         if part.node.step is not None:
             return None

@@ -9,9 +9,8 @@ from math import prod
 from netmend.program.engine.values import Call, Collection, Const, Item, Value, constant, resolved
 from netmend.program.meaning.operations import Op
 
-Size = (
-    Hashable | None
-)  # a number, a symbol for one that is the same by construction, or None where nothing is known
+# a number, a symbol for one that is the same by construction, or None where nothing is known
+Size = Hashable | None
 
 
 @dataclass(frozen=True)
@@ -154,14 +153,9 @@ def convolved(size: int | None, op: Op, axis: int, count: int) -> int | None:
     padding = 0 if constant(padding_value) == "valid" else numbers(padding_value, count, 0)[axis]
     is_average = "avg" in op.name
     dilation = 1 if is_average else numbers(op.option("dilation", shift + 3), count, 1)[axis]
-    if (
-        _rounds_up(op)
-        or size is None
-        or kernel is None
-        or stride is None
-        or padding is None
-        or dilation is None
-    ):
+    if _rounds_up(op) or size is None or kernel is None or stride is None or padding is None:
+        return None
+    if dilation is None:
         return None
     return (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1 if stride else None
 

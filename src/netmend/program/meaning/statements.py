@@ -134,11 +134,9 @@ def moved_after(program: Program, statement: ast.stmt, place: ast.stmt) -> Edits
 def optimiser_text(program: Program, step: Event) -> str:
     """How the program writes the optimiser of a step: `self.opt`; "" where it is more than a name."""
     node = step.node
-    if (
-        not isinstance(node, ast.Call)
-        or not isinstance(node.func, ast.Attribute)
-        or not program.module.holds(node)
-    ):
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return ""
+    if not program.module.holds(node):
         return ""
     written: ast.AST = node.args[0] if node.args else node.func.value
     part = written

@@ -290,11 +290,9 @@ def is_written(event: Event) -> bool:
     call = event.call
     if call is None:
         return False
-    if call.qualified in (
-        "torch.autograd.grad",
-        "torch.autograd.backward",
-        "setattr",
-    ) or call.qualified.startswith("torch.func."):
+    if call.qualified in ("torch.autograd.grad", "torch.autograd.backward", "setattr"):
+        return True
+    if call.qualified.startswith("torch.func."):
         return True
     return bool(call.method) and call.method not in _READS and _holds_gradient(call.receiver)
 

@@ -23,7 +23,7 @@ from netmend.program.engine.values import (
 from netmend.program.meaning.arrays import same_numbers
 from netmend.program.meaning.batches import part_of_batch
 from netmend.program.meaning.loaders import drawn, image_set
-from netmend.program.meaning.operations import LAYOUT, named
+from netmend.program.meaning.operations import LAYOUT, behind, named
 
 _READERS = ("cv2.imread", "imageio.imread", "imageio.v2.imread", "skimage.io.imread")
 _KERAS_SETS = tuple(
@@ -83,27 +83,22 @@ def _is_opened(image: Value) -> bool:
 
 def reaches_raw(program: Program, value: Value) -> bool:
     """Do pixels from 0 to 255 arrive here on every path, with nothing but conversions and indexing on the way?"""
-    for _ in range(40):
-        value = same_numbers(value)
-        if isinstance(value, Either):
-            return all(reaches_raw(program, option) for option in value.options)
-        if _is_full_range(value):
-            return True
-        if isinstance(value, Call) and value.qualified in _STACKS and value.args:
-            inside = resolved(value.args[0])
-            items = inside.items if isinstance(inside, Collection) else []
-            return bool(items) and all(reaches_raw(program, item) for item in items)
-        inner = drawn(program, value)
-        if inner is not None:
-            value = inner
-        elif isinstance(value, Item):
-            base = resolved(value.base)
-            if isinstance(base, Element):
-                return False
-            value = base
-        else:
-            return False
-    return False
+
+    def stored(part: Value) -> Value | None:
+        kept = same_numbers(part)
+        if kept is not part or _is_full_range(part):
+            return kept if kept is not part else None
+        base = resolved(part.base) if isinstance(part, Item) else None
+        return drawn(program, part) or (None if isinstance(base, Element) else base)
+
+    value = behind(value, stored)
+    if isinstance(value, Either):
+        return all(reaches_raw(program, option) for option in value.options)
+    if isinstance(value, Call) and value.qualified in _STACKS and value.args:
+        inside = resolved(value.args[0])
+        items = inside.items if isinstance(inside, Collection) else []
+        return bool(items) and all(reaches_raw(program, item) for item in items)
+    return _is_full_range(value)
 
 
 def _is_full_range(value: Value) -> bool:
@@ -173,23 +168,22 @@ def range_of(program: Program, value: Value | None, depth: int = 0) -> Range | N
 
 def is_centred(program: Program, value: Value | None) -> bool:
     """`(y - y.mean()) / y.std()`: values on both sides of zero, whatever y is."""
-    for _ in range(10):
-        value = resolved(value)
-        if isinstance(value, Item):
-            part = part_of_batch(program, value)
-            value = value.base if part is None else part.value
-        elif isinstance(value, Operation) and value.operator == "/":
-            value = value.operands[0]
-        elif isinstance(value, Operation) and value.operator == "-":
-            mean = resolved(value.operands[1])
-            name, inputs = named(mean) if isinstance(mean, Call) else ("", ())
-            return name == "mean" and bool(inputs) and resolved(inputs[0]) is resolved(value.operands[0])
-        else:
-            name, inputs = named(value) if isinstance(value, Call) else ("", ())
-            if name not in _SAME or not inputs:
-                return False
-            value = inputs[0]
-    return False
+
+    def scaled(part: Value) -> Value | None:
+        if isinstance(part, Item):
+            place = part_of_batch(program, part)
+            return part.base if place is None else place.value
+        if isinstance(part, Operation):
+            return part.operands[0] if part.operator == "/" else None
+        name, inputs = named(part) if isinstance(part, Call) else ("", ())
+        return inputs[0] if name in _SAME and inputs else None
+
+    value = behind(value, scaled)
+    if not isinstance(value, Operation) or value.operator != "-":
+        return False
+    mean = resolved(value.operands[1])
+    name, inputs = named(mean) if isinstance(mean, Call) else ("", ())
+    return name == "mean" and bool(inputs) and resolved(inputs[0]) is resolved(value.operands[0])
 
 
 def _called(program: Program, call: Call, depth: int) -> Range | None:
