@@ -110,10 +110,12 @@ class Table:
         return self.steps[there], values[there]
 
     @staticmethod
-    def of(kind: str, component: str, rows: Mapping[int, tuple[float, ...]]) -> Table:
-        """A table from literal rows; for examples and tests."""
+    def of(kind: str, component: str, rows: Mapping[int, tuple[float, ...] | Mapping[str, float]]) -> Table:
+        """A table from literal rows, of the first columns or by their names; for examples and tests."""
         columns = COLUMNS[kind]
         values = np.full((len(rows), len(columns)), np.nan)
         for index, row in enumerate(rows.values()):
+            if isinstance(row, Mapping):
+                row = tuple(row.get(name, np.nan) for name in columns)
             values[index, : len(row)] = row
         return Table(kind, component, columns, np.fromiter(rows, dtype=np.int64, count=len(rows)), values)

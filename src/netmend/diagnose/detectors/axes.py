@@ -112,18 +112,14 @@ _PAIRS = "pair scores"
 
 
 def _attending(shape: tuple[int, ...], axis: int, batch: int = 32) -> Trace:
-    scores = FunctionFact("scores", "softmax", _PAIRS, settings={"axis": axis}, output_shape=shape)
-    called = FunctionFact(
-        "net.softmax@train.py:9",
-        "softmax",
-        "activation",
-        "net",
-        order=3,
-        output_shape=shape,
-        site=Site("train.py", 9),
+    site = Site("train.py", 9)
+    return trace_of(
+        FunctionFact("scores", "softmax", _PAIRS, settings={"axis": axis}, output_shape=shape),
+        FunctionFact(
+            "net.softmax@train.py:9", "softmax", "activation", "net", order=3, output_shape=shape, site=site
+        ),
+        LoaderFact("loader", samples=500, batch_size=batch, phase="training"),
     )
-    loader = LoaderFact("loader", samples=500, batch_size=batch, phase="training")
-    return trace_of(scores, called, loader)
 
 
 class AttentionOverBatch(Detector, code="D417"):

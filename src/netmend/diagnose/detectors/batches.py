@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.examples.curves import flat, run_with, trace_of, with_facts
+from netmend.diagnose.examples.curves import flat, labelled, run_with, trace_of, with_facts
 from netmend.diagnose.measures.batches import (
     batch_size,
     epochs,
@@ -36,10 +36,7 @@ from netmend.vocabulary import (
 
 
 def _ordered(labels: list[dict[str, int]], changes: int, shuffle: bool | None = None) -> Trace:
-    batches = tuple(
-        BatchPrint(step, "training", sum(counts.values()), labels=counts, label_changes=changes)
-        for step, counts in enumerate(labels)
-    )
+    batches = [replace(batch, label_changes=changes) for batch in labelled(*labels)]
     loader = LoaderFact("loader", samples=1000, batch_size=20, shuffle=shuffle, phase="training")
     return trace_of(loader, *batches)
 

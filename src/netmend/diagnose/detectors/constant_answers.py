@@ -13,7 +13,6 @@ from netmend.diagnose.measures.chain import Link, chain
 from netmend.diagnose.measures.objective import objective
 from netmend.unit import calibrated, convention, exact
 from netmend.vocabulary import (
-    COLUMNS,
     LossFact,
     OperandFact,
     RunFact,
@@ -133,21 +132,15 @@ class ConstantOutput(Detector, code="D109", needs_fixed_data=True):
 
 def _answering(predicted: list[float], labels: float, later: float | None = None) -> Trace:
     """Looks at the answers, one step after the other; with `later`, the loss of 200 more steps that were not looked at."""
-    columns = COLUMNS["progress"]
-    if "predicted_entropy" not in columns:  # pragma: no cover - traces of older versions
-        columns = (*columns, "predicted_entropy", "label_entropy")
-    values = np.full((len(predicted), len(columns)), np.nan)
-    values[:, columns.index("loss")] = 0.6
-    values[:, columns.index("predicted_entropy")] = predicted
-    values[:, columns.index("label_entropy")] = labels
-    name = "cross_entropy@train.py:20"
-    count = len(predicted)
-    losses = {
-        step: (0.6 if step < count else later or 0.6, 1.0) for step in range(count + (200 if later else 0))
+    looks = {
+        step: {"loss": 0.6, "predicted_entropy": entropy, "label_entropy": labels}
+        for step, entropy in enumerate(predicted)
     }
-    run = RunFact("example", "train.py", steps=len(losses), status="finished")
+    losses = [*[0.6] * len(predicted), *([later] * 200 if later else [])]
     return trace_of(
-        run, Table("progress", name, columns, np.arange(count), values), Table.of("step", "optimizer", losses)
+        RunFact("example", "train.py", steps=len(losses), status="finished"),
+        Table.of("progress", "cross_entropy@train.py:20", looks),
+        Table.of("step", "optimizer", {step: (loss, 1.0) for step, loss in enumerate(losses)}),
     )
 
 

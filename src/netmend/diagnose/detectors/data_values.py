@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,6 @@ from netmend.vocabulary import (
     TaskFact,
     Trace,
 )
-from netmend.vocabulary.table import COLUMNS
 
 
 def _with_bad_values(counts: list[float]) -> Trace:
@@ -79,32 +77,24 @@ def _with_features(rows: list[tuple[float, float]], first: str = "Linear") -> Tr
 
 
 def _judged() -> Trace:
-    ordinary, made = _with_features([(0.0, 1.0)] * 2), _with_features([(5.0, 80.0)] * 2)
-    return Trace(ordinary.facts, batches=(*ordinary.batches, *made.batches, *made.batches))
+    made = _with_features([(5.0, 80.0)] * 2).batches
+    return trace_of(*made, *made, onto=_with_features([(0.0, 1.0)] * 2))
 
 
 def _two_inputs(size: float) -> Trace:
-    one = _with_features([(0.0, 1.0)] * 8)
-    model = ModelFact("model", "Net", input_shapes=((32, 8), (32, 2)))
-    layers = [
-        ModuleFact(
-            "model.a", "Linear", model="model", order=0, input_shapes=((32, 8),), output_shapes=((32, 4),)
-        ),
-        ModuleFact(
-            "model.b", "Linear", model="model", order=1, input_shapes=((32, 2),), output_shapes=((32, 4),)
-        ),
-    ]
-    weight = ParameterFact("model.b.weight", shape=(4, 2), initial=Statistics(rms=0.4))
-    columns = COLUMNS["activation"]
-    values = np.full((1, len(columns)), np.nan)
-    values[0, columns.index("rms")] = 0.4 * math.sqrt(2) * size
-    table = Table("activation", "model.b", columns, np.array([0]), values)
-    facts: dict[str, Mapping[str, Any]] = {
-        "module": {layer.name: layer for layer in layers},
-        "model": {"model": model},
-        "parameter": {weight.name: weight},
-    }
-    return Trace(facts=facts, tables={("activation", "model.b"): table}, batches=one.batches)
+    return trace_of(
+        ModelFact("model", "Net", input_shapes=((32, 8), (32, 2))),
+        _entrance("a", 0, 8),
+        _entrance("b", 1, 2),
+        ParameterFact("model.b.weight", shape=(4, 2), initial=Statistics(rms=0.4)),
+        Table.of("activation", "model.b", {0: {"rms": 0.4 * math.sqrt(2) * size}}),
+        *_with_features([(0.0, 1.0)] * 8).batches,
+    )
+
+
+def _entrance(name: str, order: int, width: int) -> ModuleFact:
+    shapes = {"input_shapes": ((32, width),), "output_shapes": ((32, 4),)}
+    return ModuleFact(f"model.{name}", "Linear", model="model", order=order, **shapes)  # type: ignore[arg-type]
 
 
 class InputBadlyScaled(Detector, code="D302", needs_fixed_data=True):

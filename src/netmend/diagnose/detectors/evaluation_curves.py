@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.examples.curves import LOSS, falling, flat, run_with
+from netmend.diagnose.examples.curves import LOSS, falling, flat, run_with, trace_of
 from netmend.diagnose.measures.objective import constant_of, evaluations, objective, smooth
 from netmend.diagnose.measures.progress import Progress
 from netmend.unit import calibrated, convention
@@ -212,9 +212,8 @@ class LossMetricDecoupled(Detector, code="D510", needs_fixed_data=True):
 
     @staticmethod
     def _example(metrics: list[float]) -> Trace:
-        trace = run_with(falling(100), metrics=metrics)
-        facts = {**trace.facts, "target": {LOSS: TargetFact(LOSS, 100, {"0": 40, "1": 30, "2": 30})}}
-        return Trace(facts, trace.tables)
+        target = TargetFact(LOSS, 100, {"0": 40, "1": 30, "2": 30})
+        return trace_of(target, onto=run_with(falling(100), metrics=metrics))
 
     HEALTHY = {
         "both get better": lambda: LossMetricDecoupled._example([0.33 + 0.006 * step for step in range(100)])

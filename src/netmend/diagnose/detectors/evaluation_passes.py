@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.examples.curves import trace_of
+from netmend.diagnose.examples.curves import labelled, trace_of
 from netmend.diagnose.examples.loops import trained
 from netmend.diagnose.examples.probes import dropped, probed
 from netmend.diagnose.measures.batches import class_counts, features, other_scale, prints
@@ -131,8 +131,8 @@ class EvaluationNotDeterministic(Detector, code="D603"):
 
     HEALTHY = {
         "the same twice": lambda: dropped(0.0, ""),
-        "a latent value is drawn on purpose": lambda: Trace(
-            facts={"probe": dropped(0.3, "randn_like").facts["probe"]}
+        "a latent value is drawn on purpose": lambda: trace_of(
+            *dropped(0.3, "randn_like").probes("eval determinism")
         ),
     }
     FAULTY = {
@@ -227,10 +227,7 @@ class TrainingEvaluationSkew(Detector, code="D310", needs_fixed_data=True):
 
 
 def _with_classes(training: dict[str, int], evaluation: dict[str, int]) -> Trace:
-    return trace_of(
-        *(BatchPrint(step, "training", sum(training.values()), labels=training) for step in range(6)),
-        BatchPrint(6, "evaluation", sum(evaluation.values()), labels=evaluation),
-    )
+    return trace_of(*labelled(*[training] * 6), *labelled(evaluation, phase="evaluation", step=6))
 
 
 class EvaluationClassesUnseen(Detector, code="D312", needs_fixed_data=True):

@@ -162,13 +162,9 @@ class ConstantParameters(Detector, code="D124"):
 
 def _with(start: Statistics, qualified: str = "__main__.Layer") -> Trace:
     """The example network with one more parameter, in a module of the user's own."""
-    trace = net_run()
     module = ModuleFact("model.mixer", "Layer", "model", qualified, order=9)
     fact = ParameterFact("model.mixer.dt_bias", "model.mixer", (8,), initial=start)
-    facts = dict(trace.facts)
-    facts["module"] = {**facts.get("module", {}), module.name: module}
-    facts["parameter"] = {**facts.get("parameter", {}), fact.name: fact}
-    return Trace(facts=facts, tables=trace.tables, patterns=trace.patterns, events=trace.events)
+    return trace_of(module, fact, onto=net_run())
 
 
 _ZERO = Layer("users", "Embedding", zeros=True, gradient=0.0, update=0.0)

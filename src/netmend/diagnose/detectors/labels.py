@@ -9,45 +9,37 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.examples.curves import falling, run_with, trace_of, with_facts
+from netmend.diagnose.examples.curves import falling, labelled, run_with, trace_of, with_facts
 from netmend.diagnose.examples.losses import given, run_of, wanted
 from netmend.diagnose.measures.batches import data_labels
 from netmend.diagnose.measures.heads import Head, heads
 from netmend.diagnose.measures.objective import constant_of, evaluations, objective
 from netmend.library.losses import OF_YES_NO
 from netmend.unit import calibrated, convention, exact, published
-from netmend.vocabulary import BatchPrint, LossFact, OperandFact, ProbeFact, Site, Symptom, TargetFact, Trace
+from netmend.vocabulary import LossFact, OperandFact, ProbeFact, Site, Symptom, TargetFact, Trace
 
 
 def _labelled(counts: dict[str, int]) -> Trace:
-    return trace_of(*(BatchPrint(step, "training", sum(counts.values()), labels=counts) for step in range(6)))
+    return trace_of(*labelled(*[counts] * 6))
 
 
 def _made_up() -> Trace:
-    labels = ({"1": 32}, {"1": 32}, {"0": 2}) * 6
-    return trace_of(
-        *(
-            BatchPrint(step, "training", sum(counts.values()), labels=counts)
-            for step, counts in enumerate(labels)
-        )
-    )
+    return trace_of(*labelled(*[{"1": 32}, {"1": 32}, {"0": 2}] * 6))
 
 
 def _drawn_beside() -> Trace:
     """Of the batches that were looked at, most show the ones and zeros of the adversarial loss."""
-    real, drawn = "mse_loss@train.py:20", "cross_entropy@train.py:24"
-    losses = {
-        name: LossFact(
+    drawn = TargetFact("cross_entropy@train.py:24", 320, {str(label): 32 for label in range(10)})
+    adversarial, classes = (
+        LossFact(
             name,
             name.partition("@")[0],
             operands=(OperandFact("prediction", shape), OperandFact("target", (32,))),
             backward=Site("train.py", 30),
         )
-        for name, shape in ((real, (32, 1)), (drawn, (32, 10)))
-    }
-    target = TargetFact(drawn, 320, {str(label): 32 for label in range(10)})
-    batches = _labelled({"1": 97, "0": 2, "5": 1}).batches
-    return Trace(facts={"loss": losses, "target": {drawn: target}}, batches=batches)
+        for name, shape in (("mse_loss@train.py:20", (32, 1)), (drawn.name, (32, 10)))
+    )
+    return trace_of(adversarial, classes, drawn, *labelled(*[{"1": 97, "0": 2, "5": 1}] * 6))
 
 
 class ClassImbalance(Detector, code="D307", needs_fixed_data=True):

@@ -35,9 +35,7 @@ _STUCK = [*falling(100, end=0.7), *flat(100, 0.7)]
 def _code_shown() -> Trace:
     """Two numbers per sample that are drawn as points, beside the scores made of them."""
     trace = net_run("Linear(20,64) ReLU Linear(64,2) ReLU Linear(2,10)", losses=_STUCK)
-    (model,) = trace.models
-    facts = {"model": {"model": replace(model, output_shapes=((32, 2), (32, 10)))}}
-    return replace(trace, facts={**trace.facts, **facts})
+    return trace_of(replace(trace.models[0], output_shapes=((32, 2), (32, 10))), onto=trace)
 
 
 def _adapter() -> Trace:
@@ -162,14 +160,11 @@ _OVER_PLACES = {name: rank for rank, name in enumerate(CONVOLUTIONS, 1)}
 
 def _convolutions(*layers: tuple[str, int, int], size: int = 12) -> Trace:
     """Convolutions (kind, channels, kernel) over maps of the given size."""
-    plain = run_with(flat(200, 0.95))
-    made = {}
-    before = 3
+    made, before = [], 3
     for index, (kind, channels, kernel) in enumerate(layers):
         axes = _OVER_PLACES[kind]
-        name = f"net.conv{index}"
-        made[name] = ModuleFact(
-            name,
+        layer = ModuleFact(
+            f"net.conv{index}",
             kind,
             model="net",
             settings={"in_channels": before, "out_channels": channels, "kernel_size": [kernel] * axes},
@@ -177,8 +172,9 @@ def _convolutions(*layers: tuple[str, int, int], size: int = 12) -> Trace:
             created=Site("train.py", 9 + index),
             input_shapes=((16, before, *[size] * axes),),
         )
+        made.append(layer)
         before = channels
-    return Trace(facts={**plain.facts, "module": made}, tables=plain.tables)
+    return trace_of(*made, onto=run_with(flat(200, 0.95)))
 
 
 class PointwiseKernels(Detector, code="D127"):

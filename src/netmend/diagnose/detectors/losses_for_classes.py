@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.examples.curves import trace_of
 from netmend.diagnose.examples.losses import given, run_of, wanted
 from netmend.diagnose.measures.batches import class_counts, evenness, label_counts
 from netmend.diagnose.measures.heads import Head, heads, minimised
 from netmend.diagnose.measures.progress import progress
 from netmend.library.losses import BINARY, DISTANCES
 from netmend.unit import calibrated, convention, exact
-from netmend.vocabulary import BatchPrint, LossFact, OperandFact, Site, Symptom, Trace
+from netmend.vocabulary import BatchPrint, LossFact, Symptom, Trace
 from netmend.vocabulary.table import FloatArray
 
 _EACH_BY_ITSELF = (*BINARY, "mse_loss", "smooth_l1_loss", "huber_loss", "poisson_nll_loss")
@@ -169,19 +169,8 @@ class RegressionOnClassIds(Detector, code="D405", needs_fixed_data=True):
 
 
 def _measured(criterion: str, classes: int, integral: bool = True) -> Trace:
-    target = OperandFact(
-        "target", (32, classes), "float32", minimum=0.0, maximum=1.0, mean=1 / classes, integral=integral
-    )
-    name = f"{criterion}@train.py:30"
-    loss = LossFact(
-        name,
-        criterion,
-        "module",
-        operands=(target,),
-        created=Site("train.py", 18),
-        backward=Site("train.py", 31),
-    )
-    return trace_of(loss)
+    target = wanted(32, classes, high=1, dtype="float32", whole=integral)
+    return run_of(criterion, replace(target, mean=1 / classes))
 
 
 class AbsoluteErrorOnClasses(Detector, code="D413", needs_fixed_data=True):
@@ -228,27 +217,13 @@ _BINARY = "binary_cross_entropy_with_logits"
 
 def _weighted(counts: Sequence[int], weights: Sequence[float]) -> Trace:
     """A classification with class weights, and how often each class occurs in a batch."""
-    labels = {str(index): count for index, count in enumerate(counts)}
-    return run_of(
-        "cross_entropy",
-        given(16, len(counts)),
-        wanted(16),
-        *[BatchPrint(step, "training", sum(counts), labels=labels) for step in range(5)],
-        reduction="mean",
-        weight=list(weights),
-    )
+    scores, batches = given(16, len(counts)), [_batch(*counts)] * 5
+    return run_of("cross_entropy", scores, wanted(16), *batches, reduction="mean", weight=list(weights))
 
 
 def _yes_no(counts: Sequence[int], weight: float) -> Trace:
-    labels = {str(index): count for index, count in enumerate(counts)}
-    return run_of(
-        _BINARY,
-        given(16, 1),
-        wanted(16, 1, high=1),
-        *[BatchPrint(step, "training", sum(counts), labels=labels) for step in range(5)],
-        reduction="mean",
-        pos_weight=weight,
-    )
+    batches = [_batch(*counts)] * 5
+    return run_of(_BINARY, given(16, 1), wanted(16, 1, high=1), *batches, reduction="mean", pos_weight=weight)
 
 
 class ClassWeightsWrong(Detector, code="D416", needs_fixed_data=True):

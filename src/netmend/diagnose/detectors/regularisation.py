@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.examples.curves import flat
+from netmend.diagnose.examples.curves import flat, trace_of
 from netmend.diagnose.examples.losses import CALLED, given, run_of, wanted
 from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.motion import motions
@@ -21,17 +20,16 @@ from netmend.vocabulary import LossFact, OptimizerFact, Site, Symptom, Table, Tr
 def penalised(growth: float) -> Trace:
     """One criterion and a penalty of about its size beside it; the third layer ends at `growth` of its start, the others grow."""
     trace = net_run(losses=[2.0] * 200)
-    name, total = "cross_entropy@train.py:20", "objective@train.py:21"
-    criterion = LossFact(name, "cross_entropy", called=Site("train.py", 20))
-    objective_fact = LossFact(total, settings={"terms": (name,)}, backward=Site("train.py", 21))
-    weight = trace.table("weight", "model.2.weight")
+    name, weight = "cross_entropy@train.py:20", trace.table("weight", "model.2.weight")
     size = float(weight.column("rms")[0])
     sizes = {int(step): (0.0, size * (growth if step else 1.0)) for step in weight.steps}
-    tables = {key: table for key, table in trace.tables.items() if key[0] != "progress"}
-    tables["progress", name] = Table.of("progress", name, dict.fromkeys(range(200), (0.9, 1.0)))
-    tables["weight", "model.2.weight"] = Table.of("weight", "model.2.weight", sizes)
-    facts = {**trace.facts, "loss": {name: criterion, total: objective_fact}}
-    return replace(trace, facts=facts, tables=tables)
+    return trace_of(
+        LossFact(name, "cross_entropy", called=Site("train.py", 20)),
+        LossFact("objective@train.py:21", settings={"terms": (name,)}, backward=Site("train.py", 21)),
+        Table.of("progress", name, dict.fromkeys(range(200), (0.9, 1.0))),
+        Table.of("weight", "model.2.weight", sizes),
+        onto=trace,
+    )
 
 
 class RegulariserDominates(Detector, code="D117"):

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.examples.curves import trace_of, with_facts
+from netmend.diagnose.examples.curves import sampled, trace_of, with_facts
 from netmend.diagnose.measures.batches import prints, training_samples
 from netmend.unit import calibrated, convention
 from netmend.vocabulary import BatchPrint, LoaderFact, ModelFact, Site, Symptom, Trace
 
 
 def _with_samples(training: range, evaluation: range) -> Trace:
-    return trace_of(
-        *(BatchPrint(step, "training", len(training), hashes=tuple(training)) for step in range(3)),
-        BatchPrint(3, "evaluation", len(evaluation), hashes=tuple(evaluation)),
-    )
+    return trace_of(*(sampled(step, training) for step in range(3)), sampled(3, evaluation, "evaluation"))
 
 
 def _both() -> Trace:
-    trace = _with_samples(range(400), range(400))
-    return trace_of(BatchPrint(3, "evaluation", 100, hashes=tuple(range(1000, 1100))), onto=trace)
+    other = sampled(3, range(1000, 1100), "evaluation")
+    return trace_of(other, onto=_with_samples(range(400), range(400)))
 
 
 def _folds() -> Trace:
@@ -28,78 +26,56 @@ def _folds() -> Trace:
     found: list[BatchPrint] = []
     for fold in range(3):
         test = range(100 * fold, 100 * fold + 100)
-        rest = tuple(value for value in range(300) if value not in test)
+        rest = [value for value in range(300) if value not in test]
         name = f"model#{fold + 1}" if fold else "model"
-        found += [BatchPrint(10 * fold + step, "training", 200, name, hashes=rest) for step in range(3)]
-        found.append(BatchPrint(10 * fold + 5, "evaluation", 100, name, hashes=tuple(test)))
+        found += [sampled(10 * fold + step, rest, model=name) for step in range(3)]
+        found.append(sampled(10 * fold + 5, test, "evaluation", name))
     return trace_of(*found)
 
 
 def _distilled() -> Trace:
     """A teacher is trained, then answers the batches of a student; training batches are looked at more rarely."""
-    teacher = [BatchPrint(step, "training", 400, "teacher", hashes=tuple(range(400))) for step in range(3)]
-    student = [BatchPrint(step, "training", 64, "student", hashes=tuple(range(64))) for step in (10, 30)]
-    asked = [BatchPrint(20, "evaluation", 64, "teacher", hashes=tuple(range(100, 164)))]
-    tested = [BatchPrint(40, "evaluation", 100, "student", hashes=tuple(range(1000, 1100)))]
-    return trace_of(*teacher, *student, *asked, *tested)
+    return trace_of(
+        *(sampled(step, range(400), model="teacher") for step in range(3)),
+        *(sampled(step, range(64), model="student") for step in (10, 30)),
+        sampled(20, range(100, 164), "evaluation", "teacher"),
+        sampled(40, range(1000, 1100), "evaluation", "student"),
+    )
 
 
 def _by_chance() -> Trace:
-    evaluation = (*range(360, 460), *range(450, 452))  # two samples are there twice
-    return trace_of(
-        *_with_samples(range(400), range(1)).batches[:3], BatchPrint(3, "evaluation", 102, hashes=evaluation)
-    )
+    training = [sampled(step, range(400)) for step in range(3)]
+    # Two samples are there twice.
+    return trace_of(*training, sampled(3, (*range(360, 460), *range(450, 452)), "evaluation"))
 
 
 def _looked_at_rarely() -> Trace:
     """Training accuracy of a program without loader, a third of whose batches were looked at."""
-    training = [
-        BatchPrint(step, "training", 16, hashes=tuple(range(16 * step, 16 * step + 16)))
-        for step in range(0, 39, 3)
-    ]
-    return trace_of(*training, BatchPrint(40, "evaluation", 640, hashes=tuple(range(640))))
+    training = [sampled(step, range(16 * step, 16 * step + 16)) for step in range(0, 39, 3)]
+    return trace_of(*training, sampled(40, range(640), "evaluation"))
 
 
 def _looked_at_again(loader: int = 1000) -> Trace:
     """After each epoch the last training batch, an incomplete one, is shown as a picture; a tenth of the training was looked at."""
-    training = [
-        BatchPrint(step, "training", 128, hashes=tuple(range(128 * step, 128 * step + 128)))
-        for step in range(40)
-    ]
+    training = [sampled(step, range(128 * step, 128 * step + 128)) for step in range(40)]
     again = [
-        BatchPrint(
-            step, "evaluation", 96, hashes=(*range(step, step + 9), *range(100 * step, 100 * step + 87))
-        )
+        sampled(step, (*range(step, step + 9), *range(100 * step, 100 * step + 87)), "evaluation")
         for step in (468, 936)
     ]
     train = LoaderFact("train", samples=60_000, batch_size=128, phase="training")
-    test = LoaderFact("test", samples=loader, batch_size=96, phase="evaluation")
-    return Trace(
-        {"loader": {one.name: one for one in (train, test) if one.samples}}, batches=(*training, *again)
-    )
+    test = LoaderFact("test", samples=loader, batch_size=96, phase="evaluation") if loader else None
+    return trace_of(train, test, *training, *again)
 
 
 def _windows(seen: int, length: int = 32) -> Trace:
     """Windows of a text whose most frequent token is every sixth; of each evaluation batch so many were trained on."""
-    token: tuple[tuple[float, float, float, float], ...] = ((1.0, 0.17, 0.1, 28.0),)
-    training = [
-        BatchPrint(step, "training", 16, "gpt", tuple(range(16 * step, 16 * step + 16)), "token", token)
-        for step in range(40)
-    ]
+    tokens: Any = {"model": "gpt", "feature_axis": "token", "features": ((1.0, 0.17, 0.1, 28.0),)}
+    training = [sampled(step, range(16 * step, 16 * step + 16), **tokens) for step in range(40)]
     evaluation = [
-        BatchPrint(
-            step,
-            "evaluation",
-            16,
-            "gpt",
-            (*range(step, step + seen), *range(9000, 9016 - seen)),
-            "token",
-            token,
-        )
+        sampled(step, (*range(step, step + seen), *range(9000, 9016 - seen)), "evaluation", **tokens)
         for step in (100, 200)
     ]
-    model = ModelFact("gpt", "GPT", input_shapes=((16, length),))
-    return trace_of(model, *training, *evaluation)
+    return trace_of(ModelFact("gpt", "GPT", input_shapes=((16, length),)), *training, *evaluation)
 
 
 class TrainingEvaluationOverlap(Detector, code="D309", needs_fixed_data=True):

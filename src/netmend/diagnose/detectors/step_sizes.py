@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
-from netmend.diagnose.examples.curves import falling, flat
+from netmend.diagnose.examples.curves import falling, flat, trace_of
 from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.batches import batch_size
 from netmend.diagnose.measures.motion import Motion, comparable, motions, searches
@@ -158,12 +158,12 @@ class UpdateRatioLow(Detector, code="D102", needs_fixed_data=True):
 
 
 def _run(ratios: dict[int, float]) -> Trace:
+    updates = (
+        Table.of("update", f"model.{layer}.weight", dict.fromkeys(range(40), (0.0, ratio)))
+        for layer, ratio in ratios.items()
+    )
     plain = net_run("Linear(9,32) ReLU Linear(32,32) ReLU Linear(32,32) ReLU Linear(32,4)")
-    tables = dict(plain.tables)
-    for layer, ratio in ratios.items():
-        name = f"model.{layer}.weight"
-        tables["update", name] = Table.of("update", name, dict.fromkeys(range(40), (0.0, ratio)))
-    return Trace(plain.facts, tables, plain.patterns)
+    return trace_of(*updates, onto=plain)
 
 
 class UpdateRatioUneven(Detector, code="D114", needs_fixed_data=True):

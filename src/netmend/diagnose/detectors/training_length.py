@@ -23,13 +23,12 @@ _POOR = [1.0 - 0.01 * step for step in range(16)]
 def _with_samples(
     samples: int, evaluated: int, batch: int = 16, weights: int = 5000, losses: list[float] | None = None
 ) -> Trace:
-    trace = run_with(_POOR if losses is None else losses)
-    loaders = {
-        "loader": LoaderFact("loader", samples=samples, batch_size=batch, phase="training"),
-        "held_out": LoaderFact("held_out", samples=evaluated, batch_size=100, phase="evaluation"),
-    }
-    model = ModelFact("model", "Net", parameters=weights, trainable=weights)
-    return replace(trace, facts={**trace.facts, "loader": loaders, "model": {"model": model}})
+    return trace_of(
+        LoaderFact("loader", samples=samples, batch_size=batch, phase="training"),
+        LoaderFact("held_out", samples=evaluated, batch_size=100, phase="evaluation"),
+        ModelFact("model", "Net", parameters=weights, trainable=weights),
+        onto=run_with(_POOR if losses is None else losses),
+    )
 
 
 class FewSamples(Detector, code="D319", needs_fixed_data=True, needs_end=True):

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from netmend.diagnose.detector import Detector
+from netmend.diagnose.examples.curves import trace_of
 from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.motion import FIRST_STEPS, Motion, comparable, motions, searches
 from netmend.diagnose.measures.words import plural
@@ -106,16 +107,13 @@ class WeightsCollapse(Detector, code="D108"):
 
 def _reset(at: tuple[int, ...]) -> Trace:
     """A run whose weights are drawn anew at these steps."""
-    plain = net_run()
-    tables = dict(plain.tables)
+    tables = []
     for name in ("model.0.weight", "model.2.weight", "model.4.weight"):
-        rows = {
-            s: (0.0, 0.1, 0.0, 0.0, 0.0, 0.0, 1.4 if any(s >= r for r in at) else 0.003 * s)
-            for s in range(60)
-        }
-        tables["weight", name] = Table.of("weight", name, rows)
-        tables["update", name] = Table.of("update", name, dict.fromkeys(range(60), (0.0003, 0.003)))
-    return Trace(plain.facts, tables, plain.patterns)
+        drifts = {s: 1.4 if any(s >= r for r in at) else 0.003 * s for s in range(60)}
+        rows = {s: (0.0, 0.1, 0.0, 0.0, 0.0, 0.0, drift) for s, drift in drifts.items()}
+        tables.append(Table.of("weight", name, rows))
+        tables.append(Table.of("update", name, dict.fromkeys(range(60), (0.0003, 0.003))))
+    return trace_of(*tables, onto=net_run())
 
 
 class WeightsJump(Detector, code="D121"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from netmend.vocabulary import BatchPrint, Event, LossFact, Pattern, RunFact, Site, Table, Trace
@@ -40,6 +40,22 @@ def crashed(exception: str, *parts: Part, line: int = 20, steps: int = 0) -> Tra
         "example", "train.py", status="failed", exception=exception, exception_site=site, steps=steps
     )
     return trace_of(run, *parts)
+
+
+def labelled(*labels: Mapping[str, int], phase: str = "training", step: int = 0) -> list[BatchPrint]:
+    """Batches with so many samples of each label."""
+    return [
+        BatchPrint(number, phase, sum(counts.values()), labels=counts)
+        for number, counts in enumerate(labels, step)
+    ]
+
+
+def sampled(
+    step: int, samples: Iterable[int], phase: str = "training", model: str = "", **more: Any
+) -> BatchPrint:
+    """A batch of these samples, known by their fingerprints."""
+    hashes = tuple(samples)
+    return BatchPrint(step, phase, len(hashes), model, hashes, **more)
 
 
 def with_facts(*facts: Fact) -> Trace:

@@ -27,7 +27,7 @@ from netmend.localise.lines.data_lines import input_origin, target_origin
 from netmend.localise.outcome import hardly_trained
 from netmend.program.text.queries import last_name, site_of
 from netmend.unit import convention
-from netmend.vocabulary import Evidence, Fault, Site, Symptom, Trace
+from netmend.vocabulary import Event, Evidence, Fault, Site, Symptom, Trace
 
 # A run that was lost: nothing that is seen afterwards says anything about another fault.
 _SPOILED = codes("D101 D107 D110 D122 D403 D410 D501 D502 D504 D505 D508 D511 D701")
@@ -119,22 +119,15 @@ def _spoiled(trace: Trace) -> int | None:
 
 
 def _with_bad_values() -> Trace:
-    from netmend.vocabulary import Event
-
-    trace = InputNonfinite.FAULTY[0].trace
-    return trace_of(Event(1, "nonfinite", "The input was not finite."), onto=trace)
+    event = Event(1, "nonfinite", "The input was not finite.")
+    return trace_of(event, onto=InputNonfinite.FAULTY[0].trace)
 
 
 def _seen_late() -> Trace:
     """The batch with NaN was not looked at when it came; the replay of the step that failed found it."""
-    from netmend.diagnose.examples.curves import run_with
-    from netmend.vocabulary import Event
-
-    trace = run_with([1.0, 0.9, 0.8, 0.8] * 5 + [float("nan")] * 20)
-    event = Event(
-        20, "nonfinite", "The loss became NaN at step 20: first made by the input of the model", "input"
-    )
-    return trace_of(event, onto=trace)
+    message = "The loss became NaN at step 20: first made by the input of the model"
+    losses = [1.0, 0.9, 0.8, 0.8] * 5 + [float("nan")] * 20
+    return trace_of(Event(20, "nonfinite", message, "input"), onto=run_with(losses))
 
 
 # What unscaled inputs do to a network: any of these beside them turns a curiosity into a fault.
