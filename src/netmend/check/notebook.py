@@ -15,9 +15,8 @@ from netmend.check.magics import marks, mask, mask_all, unmask
 from netmend.check.reading import syntax_problem
 from netmend.vocabulary.finding import Edit, Finding, Fix, Related
 
-_NUMBER = (
-    "netmend-number:"  # keeps a number as it was written, 1e-05 for example, when the file is written again
-)
+# keeps a number as it was written, 1e-05 for example, when the file is written again
+_NUMBER = "netmend-number:"
 _HEAD = "# netmend-cell {}"  # before each cell, so that a mended text can be split again
 _HEAD_LINE = re.compile(r"^# netmend-cell (\d+)$", re.MULTILINE)
 OLDEST, NEWEST = 3, 4  # versions of the format that are read

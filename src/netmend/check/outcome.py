@@ -29,9 +29,8 @@ class Outcome(Shown):
     cached: int = 0  # of the files: not looked into again
     checked: int = 0  # of the files: could be looked into, at least in part
     names: tuple[str, ...] = field(default=(), repr=False)  # of the files
-    texts: Mapping[str, str] = field(
-        default_factory=dict, repr=False, compare=False
-    )  # of what is not on disk
+    # of what is not on disk
+    texts: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def source(self, file: str, cell: int | None = None) -> str:
         """The text of a file as it is now, or of one cell of a notebook; empty when it cannot be read."""

@@ -63,11 +63,9 @@ class AccumulationNotDivided(StaticRule, code="S116", cause="LOOP-ACCUM"):
     def check(self, program: Program) -> Iterator[Finding]:
         for turn in turns(program):
             backward = turn.backward[0]
-            if (
-                len(turn.backward) != 1
-                or not always(backward, turn.loop)
-                or backward.loops()[0] is not turn.loop
-            ):
+            if len(turn.backward) != 1 or not always(backward, turn.loop):
+                continue
+            if backward.loops()[0] is not turn.loop:
                 continue
             if not self._accumulates(turn) or any(map(is_written, turn.loop.events())):
                 continue
@@ -84,11 +82,9 @@ class AccumulationNotDivided(StaticRule, code="S116", cause="LOOP-ACCUM"):
         for origin in origins(loss):
             event = call_events(program).get(id(origin))
             use = loss_use(event) if event is not None else None
-            if (
-                use is None
-                or constant(use.option("reduction") or Const("mean")) != "mean"
-                or use.option("size_average")
-            ):
+            if use is None or constant(use.option("reduction") or Const("mean")) != "mean":
+                return False
+            if use.option("size_average"):
                 return False
             if use.kind == "ctc":
                 return False

@@ -80,11 +80,9 @@ class BackwardMissing(StaticRule, code="S107", cause="LOOP-BACKWARD"):
             if not is_step(step) or not loops or not steps_plainly(step) or is_scaled_step(step):
                 continue
             seen = look_at(loops[-1])
-            if (
-                seen.backward
-                or seen.opaque
-                or not any(clears(zero, stepped(step)) for zero in look_at(loops[0]).zero)
-            ):
+            if seen.backward or seen.opaque:
+                continue
+            if not any(clears(zero, stepped(step)) for zero in look_at(loops[0]).zero):
                 continue
             if not is_seen_loop(program, loops[-1]) or any(map(is_written, loops[-1].events())):
                 continue
@@ -96,12 +94,9 @@ class BackwardMissing(StaticRule, code="S107", cause="LOOP-BACKWARD"):
         """A loss that is computed before the step, in each round: by its kind, or by its name and the model behind it."""
         owners = optimised(stepped(step)) or ()
         for event in loop.body.events():
-            if (
-                event.order > step.order
-                or not always(event, loop)
-                or event.loops()[0] is not loop
-                or grad_is_off(event)
-            ):
+            if event.order > step.order or not always(event, loop) or event.loops()[0] is not loop:
+                continue
+            if grad_is_off(event):
                 continue
             if isinstance(event, CallEvent) and _is_loss(event):
                 return event
@@ -118,12 +113,9 @@ class BackwardMissing(StaticRule, code="S107", cause="LOOP-BACKWARD"):
         """Is the loss given to something that may call backward?"""
         for event in loop.events():
             call = event.call
-            if (
-                call is None
-                or event.order <= loss.order
-                or call.result is not None
-                or call.qualified in _HARMLESS
-            ):
+            if call is None or event.order <= loss.order or call.result is not None:
+                continue
+            if call.qualified in _HARMLESS:
                 continue
             if call.qualified.startswith(("torch.", "numpy.", "math.")) or call.method in _HARMLESS_METHODS:
                 continue
@@ -140,11 +132,9 @@ class BackwardMissing(StaticRule, code="S107", cause="LOOP-BACKWARD"):
         """The loss stands in a variable of the block that steps."""
         statement = alone(program, step)
         stored = program.statement(loss.node) if program.module.holds(loss.node) else None
-        if (
-            statement is None
-            or not isinstance(stored, ast.Assign)
-            or not isinstance(stored.targets[0], ast.Name)
-        ):
+        if statement is None or not isinstance(stored, ast.Assign):
+            return None
+        if not isinstance(stored.targets[0], ast.Name):
             return None
         if stored is not loss.node and stored.value is not loss.node:
             return None

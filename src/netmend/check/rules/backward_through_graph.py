@@ -252,11 +252,9 @@ class StateNotDetached(StaticRule, code="S122", cause="LOOP-DETACH"):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for turn in turns(program):
-            if (
-                runs_once(turn.loop)
-                or not all(always(event, turn.loop) for event in turn.backward)
-                or _detaches(turn)
-            ):
+            if runs_once(turn.loop) or not all(always(event, turn.loop) for event in turn.backward):
+                continue
+            if _detaches(turn):
                 continue
             for state in carried(turn.loop):
                 if self._is_connected(program, turn, state):

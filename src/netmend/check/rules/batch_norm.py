@@ -52,10 +52,9 @@ class BiasBeforeBatchNorm(StaticRule, code="S324", cause="LYR-BIAS-EXTRA", advis
             if before is None or before.name not in LINEAR_MAPS or before.layer is None or before.layer.open:
                 continue
             position = 2 if before.name == "linear" else 7
-            if (
-                setting(before.layer.argument("bias", position), True) is not True
-                or before.layer.node is None
-            ):
+            if setting(before.layer.argument("bias", position), True) is not True:
+                continue
+            if before.layer.node is None:
                 continue
             if known.only_user(before.value) is op.value:
                 yield self.finding(program, before.layer.node, fix=_fix(program, before.layer))
@@ -114,13 +113,9 @@ class BatchNormOnOneSample(StaticRule, code="S331", cause="HYP-BATCH-SMALL"):
         told: set[int] = set()
         for op in known.ops:
             event = known.events.get(id(op.value))
-            if (
-                op.name != "batchnorm1d"
-                or event is None
-                or op.layer is None
-                or id(op.layer) in told
-                or grad_is_off(event)
-            ):
+            if op.name != "batchnorm1d" or event is None or op.layer is None or id(op.layer) in told:
+                continue
+            if grad_is_off(event):
                 continue
             if not any(event.loops() and event.loops()[0] in other.loops() for other in trained):
                 continue
@@ -195,13 +190,9 @@ class BatchNormShared(StaticRule, code="S334", cause="LYR-NORM-STATS", preview=T
         told: set[int] = set()
         for event in program.calls:
             op = operation(event.call)
-            if (
-                op is None
-                or op.layer is None
-                or not op.name.startswith("batchnorm")
-                or op.layer.keywords
-                or op.layer.open
-            ):
+            if op is None or op.layer is None or not op.name.startswith("batchnorm") or op.layer.keywords:
+                continue
+            if op.layer.open:
                 continue
             source = operation(op.input)
             if source is None or source.layer is None or source.name not in LINEAR_MAPS:

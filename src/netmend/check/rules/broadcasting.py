@@ -96,12 +96,9 @@ class ColumnAgainstRow(StaticRule, code="S216", cause="TSR-SQUEEZE"):
 
     def _by_hand(self, program: Program, loss: Value) -> Iterator[Finding]:
         for part in walk(loss):
-            if (
-                not isinstance(part, Operation)
-                or part.operator != "-"
-                or len(part.operands) != 2
-                or part.node is None
-            ):
+            if not isinstance(part, Operation) or part.operator != "-" or len(part.operands) != 2:
+                continue
+            if part.node is None:
                 continue
             one, other = part.operands
             if is_spread(one) or is_spread(other) or is_computed(one) == is_computed(other):

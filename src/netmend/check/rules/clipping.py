@@ -75,12 +75,9 @@ class ClipWithoutEffect(StaticRule, code="S118", cause="OPT-CLIP"):
     def check(self, program: Program) -> Iterator[Finding]:
         for turn in turns(program):
             clips = [clip for clip in turn.clip if is_clipping(clip)]
-            if (
-                len(clips) != 1
-                or len(turn.clip) != 1
-                or not turn.zero
-                or any(map(is_written, turn.loop.events()))
-            ):
+            if len(clips) != 1 or len(turn.clip) != 1 or not turn.zero:
+                continue
+            if any(map(is_written, turn.loop.events())):
                 continue
             events = (*turn.backward, *turn.step, *clips)
             if not all(always(event, turn.loop) and event.loops()[0] is turn.loop for event in events):

@@ -152,12 +152,9 @@ def _asks_mode(event: Event) -> bool:
 
 def _fix(program: Program, call: Call, owner: str) -> Fix | None:
     node = call.node
-    if (
-        node is None
-        or not (node.args or node.keywords)
-        or not owner
-        or program.module_of(node) is not program.module
-    ):
+    if node is None or not (node.args or node.keywords) or not owner:
+        return None
+    if program.module_of(node) is not program.module:
         return None
     place = program.place([*node.args, *node.keywords][-1])
     insert = Edit(

@@ -202,11 +202,9 @@ class EvalModeMissing(StaticRule, code="S113", cause="LOOP-MODE-EVAL"):
     def _fix(self, program: Program, event: Event, model: Value, guard: Guard) -> Fix | None:
         """Before the `with`, where training switches back by itself or does not go on."""
         node = event.node
-        if (
-            not isinstance(node, ast.Call)
-            or not isinstance(node.func, ast.Name)
-            or not isinstance(guard.node, ast.With)
-        ):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            return None
+        if not isinstance(guard.node, ast.With):
             return None
         shared = [
             backward for backward in backward_calls(program) if isinstance(common_loop(backward, event), Loop)

@@ -130,12 +130,9 @@ class ModuleFlagWithoutEffect(StaticRule, code="S410", cause="LOOP-FREEZE"):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.events:
             target = event.target
-            if (
-                event.kind != STORE
-                or target is None
-                or target.base is None
-                or not isinstance(event.node, ast.Assign)
-            ):
+            if event.kind != STORE or target is None or target.base is None:
+                continue
+            if not isinstance(event.node, ast.Assign):
                 continue
             if target.name in ("requires_grad", "trainable") and isinstance(event.value, Const):
                 if isinstance(event.value.value, bool) and _ignores(program, target.base, target.name):

@@ -87,11 +87,9 @@ class ClipBeforeUnscale(StaticRule, code="S117", cause="LOOP-AMP"):
             ]
             for clip in turn.clip:
                 step = self._scaled_step(turn, clip)
-                if (
-                    not is_clipping(clip)
-                    or step is None
-                    or any(event.order < clip.order for event in unscaled)
-                ):
+                if not is_clipping(clip) or step is None:
+                    continue
+                if any(event.order < clip.order for event in unscaled):
                     continue
                 yield self.finding(
                     program, clip.node, fix=None if unscaled else self._fix(program, clip, step)

@@ -325,12 +325,9 @@ class KerasFitNotShuffled(StaticRule, code="S817", cause="API-SHUFFLE-POS", advi
     def check(self, program: Program) -> Iterator[Finding]:
         for event, call, model in fits(program):
             layers = chain(program, model)
-            if (
-                constant(call.keywords.get("shuffle"), True) is not False
-                or layers is None
-                or not layers.whole
-                or call.argument("y", 1) is None
-            ):
+            if constant(call.keywords.get("shuffle"), True) is not False or layers is None:
+                continue
+            if not layers.whole or call.argument("y", 1) is None:
                 continue
             if any(kind(layer) in SEQUENCE_LAYERS for layer in layers.layers):
                 continue

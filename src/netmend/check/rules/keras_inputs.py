@@ -206,13 +206,9 @@ class KerasShapeConflict(StaticRule, code="S822", cause="LYR-IN-SHAPE"):
         for event, call, model in fits(program):
             data = source(call.argument("x", 0))
             layers = chain(program, model)
-            if (
-                data.data not in IMAGES
-                or data.part != 0
-                or data.reshaped
-                or layers is None
-                or not layers.whole
-            ):
+            if data.data not in IMAGES or data.part != 0 or data.reshaped or layers is None:
+                continue
+            if not layers.whole:
                 continue
             given, declared = IMAGES[data.data][0], _declared(layers.layers[0])
             if (

@@ -179,11 +179,9 @@ class KerasActivationTwice(StaticRule, code="S814", cause="ACT-EXTRA"):
             layers = compiled.layers.layers if compiled.layers is not None else ()
             for first, second in pairwise(layers):
                 one, two = activation(first), activation(second)
-                if (
-                    not (is_map(first) or is_activation(first))
-                    or not is_activation(second)
-                    or {one, two} & {LINEAR, UNSURE}
-                ):
+                if not (is_map(first) or is_activation(first)) or not is_activation(second):
+                    continue
+                if {one, two} & {LINEAR, UNSURE}:
                     continue
                 if two == "softmax" and one not in ("relu", "softmax", "sigmoid"):
                     continue

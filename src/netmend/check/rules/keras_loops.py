@@ -117,11 +117,9 @@ def _other_variables(event: CallEvent) -> str:
         grads.argument("sources", 1) if isinstance(grads, Call) and grads.method == "gradient" else None
     )
     taken = resolved(taken)
-    if (
-        isinstance(taken, Collection)
-        or not isinstance(taken, Attribute)
-        or not isinstance(applied, Attribute)
-    ):
+    if isinstance(taken, Collection) or not isinstance(taken, Attribute):
+        return ""
+    if not isinstance(applied, Attribute):
         return ""
     if all(isinstance(resolved(part.base), Call) for part in (taken, applied)) and not same(
         taken.base, applied.base
@@ -247,20 +245,15 @@ class KerasModelRebuilt(StaticRule, code="S826", cause="ARC-INIT-MULTI"):
         made: dict[int, Event] | None = None
         for event, call, model in fits(program):
             loop = next(iter(event.loops()), None)
-            if (
-                loop is None
-                or not _counts(loop.iterable)
-                or call.open
-                or constant(call.argument("epochs", 3), 1) != 1
-            ):
+            if loop is None or not _counts(loop.iterable) or call.open:
+                continue
+            if constant(call.argument("epochs", 3), 1) != 1:
                 continue
             made = {id(other.value): other for other in program.calls} if made is None else made
             birth = made.get(id(model))
-            if (
-                birth is None
-                or loop not in birth.around()
-                or (call.argument("epochs", 3) is not None and constant(call.argument("epochs", 3)) is None)
-            ):
+            if birth is None or loop not in birth.around():
+                continue
+            if call.argument("epochs", 3) is not None and constant(call.argument("epochs", 3)) is None:
                 continue
             if not _is_used_otherwise(loop, model):
                 yield self.finding(program, event.node)

@@ -142,9 +142,8 @@ class KerasProbabilitiesMissing(StaticRule, code="S802", cause="LYR-SOFTMAX-MISS
                 continue
             loss, from_logits = loss_of(made)
             output = resolved(call.args[1]) if loss in ENTROPIES and from_logits is False else None
-            last = (
-                resolved(output.function) if isinstance(output, Call) else None
-            )  # models are followed to their last layer
+            # models are followed to their last layer
+            last = resolved(output.function) if isinstance(output, Call) else None
             end = head(Chain((last,), False)) if isinstance(last, Call) and kind(last) else None
             if end is not None and end.activation == LINEAR and id(made) not in told:
                 told.add(id(made))

@@ -45,12 +45,9 @@ class KerasAccuracyOfAmounts(StaticRule, code="S807", cause="VAL-METRIC"):
     def check(self, program: Program) -> Iterator[Finding]:
         for compiled in compiles(program):
             head = compiled.head
-            if (
-                compiled.loss not in REGRESSION
-                or head is None
-                or head.activation != LINEAR
-                or head.width != 1
-            ):
+            if compiled.loss not in REGRESSION or head is None or head.activation != LINEAR:
+                continue
+            if head.width != 1:
                 continue
             if any(metric in ("accuracy", "acc") for metric in compiled.metrics) and not _is_idle(
                 program, compiled
@@ -196,11 +193,9 @@ class KerasMonitorNeverSeen(StaticRule, code="S823", cause="VAL-SET-MISSING"):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for event, call, _ in fits(program):
-            if (
-                call.open
-                or {"validation_data", "validation_split", "validation_steps"} & set(call.keywords)
-                or len(call.args) > 5
-            ):
+            if call.open or {"validation_data", "validation_split", "validation_steps"} & set(call.keywords):
+                continue
+            if len(call.args) > 5:
                 continue
             given = call.keywords.get("callbacks")
             for callback in _each(given) if given is not None else ():

@@ -96,10 +96,9 @@ def _means_no_move(call: Call) -> bool:
 
 
 def _is_parameter(value: Value) -> bool:
-    if not isinstance(value, Call) or value.qualified not in (
-        "torch.nn.Parameter",
-        "torch.nn.parameter.Parameter",
-    ):
+    if not isinstance(value, Call):
+        return False
+    if value.qualified not in ("torch.nn.Parameter", "torch.nn.parameter.Parameter"):
         return False
     return setting(value.argument("requires_grad", 1), True) is True
 

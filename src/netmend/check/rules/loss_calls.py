@@ -68,12 +68,9 @@ class ArgumentsOfLossSwapped(StaticRule, code="S211", cause="API-USAGE"):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for use in loss_uses(program):
-            if (
-                use.kind not in _KINDS
-                or use.prediction is None
-                or use.target is None
-                or use.call.keywords.keys() & {"input", "target"}
-            ):
+            if use.kind not in _KINDS or use.prediction is None or use.target is None:
+                continue
+            if use.call.keywords.keys() & {"input", "target"}:
                 continue
             is_data = is_from_loop(use.prediction) or class_ids(program, use.prediction) is not None
             if is_data and not is_from_loop(use.target) and reach(program, use.target).open:
@@ -82,11 +79,9 @@ class ArgumentsOfLossSwapped(StaticRule, code="S211", cause="API-USAGE"):
 
 def _swapped(program: Program, use: LossUse) -> Fix | None:
     node = use.call.node
-    if (
-        not isinstance(node, ast.Call)
-        or len(node.args) < 2
-        or any(isinstance(argument, ast.Starred) for argument in node.args)
-    ):
+    if not isinstance(node, ast.Call) or len(node.args) < 2:
+        return None
+    if any(isinstance(argument, ast.Starred) for argument in node.args):
         return None
     first, second = node.args[0], node.args[1]
     edits = (

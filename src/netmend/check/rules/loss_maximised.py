@@ -274,11 +274,9 @@ class LossMaximised(StaticRule, code="S217", cause="LOS-CALC"):
             return value.node or event.node, why
         value = falling_gain(terms)
         is_through_critic = value is None and falling_value(program, loss) is not None
-        if (
-            (value is None and not is_through_critic)
-            or _is_meant_by_name(program, event)
-            or _ascends(program)
-        ):
+        if (value is None and not is_through_critic) or _is_meant_by_name(program, event):
+            return None
+        if _ascends(program):
             return None
         if value is not None:
             return value.node or event.node, "the likelihood of rewarded actions falls; put a minus before it"
@@ -326,12 +324,9 @@ def _is_meant_by_name(program: Program, event: Event) -> bool:
 
 
 def _is_likelihood(program: Program, value: Value) -> bool:
-    if (
-        not isinstance(value, Call)
-        or value.method != "log_prob"
-        or len(value.args) != 1
-        or value.receiver is None
-    ):
+    if not isinstance(value, Call) or value.method != "log_prob" or len(value.args) != 1:
+        return False
+    if value.receiver is None:
         return False
     made = resolved(value.receiver)
     is_distribution = isinstance(made, Call) and made.qualified.startswith("torch.distributions.")

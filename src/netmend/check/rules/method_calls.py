@@ -58,11 +58,9 @@ class ForwardCalled(StaticRule, code="S703", cause="API-USAGE", advisory=True):
         learnt: set[int] | None = None
         for event in program.calls:
             node = event.node
-            if (
-                not isinstance(node, ast.Call)
-                or not isinstance(node.func, ast.Attribute)
-                or node.func.attr != "forward"
-            ):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+                continue
+            if node.func.attr != "forward":
                 continue
             if not _is_model(_receiver(event)) or grad_is_off(event) or _in_a_module(program, node):
                 continue

@@ -177,10 +177,9 @@ class MetricArgumentsSwapped(StaticRule, code="S604", cause="VAL-METRIC"):
     def check(self, program: Program) -> Iterator[Finding]:
         for event in program.calls:
             call = event.call
-            if (
-                not call.qualified.startswith("sklearn.metrics.")
-                or call.qualified.rpartition(".")[2] not in _ONE_WAY
-            ):
+            if not call.qualified.startswith("sklearn.metrics."):
+                continue
+            if call.qualified.rpartition(".")[2] not in _ONE_WAY:
                 continue
             if len(call.args) < 2 or call.node is None:
                 continue
@@ -212,11 +211,9 @@ def _from_model(value: Value) -> bool:
     """Is a value computed by a model: its call, a `predict`, a largest score?"""
     for part in walk(value):
         if isinstance(part, Call):
-            if (
-                part.method in ("predict", "predict_proba", "decision_function")
-                or role(part.function) == MODEL
-                or is_module(part.function)
-            ):
+            if part.method in ("predict", "predict_proba", "decision_function"):
+                return True
+            if role(part.function) == MODEL or is_module(part.function):
                 return True
             op = operation(part)
             if op is not None and op.name == "argmax":

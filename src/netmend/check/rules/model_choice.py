@@ -73,11 +73,9 @@ class ModelChosenByTestSet(StaticRule, code="S602", cause="VAL-TEST-LEAK", advis
         ]
         around = {id(loop) for loop in loops}
         for part in program.parts:
-            if (
-                not isinstance(part, Branch)
-                or part.test is None
-                or not any(id(outer) in around for outer in part.around())
-            ):
+            if not isinstance(part, Branch) or part.test is None:
+                continue
+            if not any(id(outer) in around for outer in part.around()):
                 continue
             if not isinstance(part.test, Operation) or not _from_test(part.test) or not part.blocks:
                 continue

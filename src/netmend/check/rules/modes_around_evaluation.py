@@ -199,12 +199,9 @@ class NoGradMissing(StaticRule, code="S114", cause="LOOP-NO-GRAD", advisory=True
             model = bare(call.receiver)
             for event in calls_of_model(list(program.entry_of(switch).block.events()), model):
                 loop = next(iter(event.loops()), None)
-                if (
-                    loop is None
-                    or event.order < switch.order
-                    or not before(switch, event)
-                    or grad_is_off(event)
-                ):
+                if loop is None or event.order < switch.order or not before(switch, event):
+                    continue
+                if grad_is_off(event):
                     continue
                 if self._is_evaluation(program, switch, event, loop, model):
                     yield self.finding(program, event.node)

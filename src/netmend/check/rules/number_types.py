@@ -70,12 +70,9 @@ class FloatTensorForWholeNumbers(StaticRule, code="S704", cause="INP-TYPE"):
         for made in found:
             if isinstance(made, Item):
                 made = resolved(made.base)
-            if (
-                not isinstance(made, Call)
-                or made.qualified not in _MAKERS
-                or len(made.args) != 1
-                or made.node is None
-            ):
+            if not isinstance(made, Call) or made.qualified not in _MAKERS or len(made.args) != 1:
+                return
+            if made.node is None:
                 return
             numbers = resolved(made.args[0])
             if not isinstance(numbers, Collection) or numbers.open or not numbers.items:
@@ -184,20 +181,14 @@ class DoubleMeetsFloat(StaticRule, code="S722", cause="INP-TENSOR-TYPE"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        if (
-            ".double()" in program.text
-            or "set_default" in program.text
-            or "autocast" in program.text
-            or "torch.float64)" in program.text
-        ):
+        if ".double()" in program.text or "set_default" in program.text or "autocast" in program.text:
+            return
+        if "torch.float64)" in program.text:
             return
         for op, _ in operations(program, *LINEAR_MAPS):
-            if (
-                op.layer is None
-                or not op.layer.qualified.startswith("torch.nn.")
-                or "dtype" in op.layer.keywords
-                or op.layer.open
-            ):
+            if op.layer is None or not op.layer.qualified.startswith("torch.nn."):
+                continue
+            if "dtype" in op.layer.keywords or op.layer.open:
                 continue
             kind = dtype(op.input)
             if kind not in (FLOAT64, INT):
@@ -327,12 +318,9 @@ def _is_no_tensor(value: Value | None) -> bool:
 def _is_row_of_floats(value: Value | None) -> bool:
     """`torch.tensor([0.0, 1.0])`: one axis, floats."""
     value = resolved(value)
-    if (
-        not isinstance(value, Call)
-        or value.qualified != "torch.tensor"
-        or not value.args
-        or dtype(value) not in _FLOATS
-    ):
+    if not isinstance(value, Call) or value.qualified != "torch.tensor" or not value.args:
+        return False
+    if dtype(value) not in _FLOATS:
         return False
     numbers = resolved(value.args[0])
     return (

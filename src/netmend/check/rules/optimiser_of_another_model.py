@@ -76,11 +76,9 @@ class OptimiserOfAnotherModel(StaticRule, code="S403", cause="OPT-PARAMS"):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for turn in rounds(program):
-            if (
-                turn.opaque
-                or not program.entry_of(turn.loop).complete
-                or program.entry_of(turn.loop).kind != "file"
-            ):
+            if turn.opaque or not program.entry_of(turn.loop).complete:
+                continue
+            if program.entry_of(turn.loop).kind != "file":
                 continue
             held = _held(program, turn)
             if held is None:

@@ -145,11 +145,9 @@ class LearningRateUnusual(StaticRule, code="S406", cause="HYP-LR-HIGH", advisory
     def check(self, program: Program) -> Iterator[Finding]:
         ranges = {kind: (low, middle, high) for kind, low, middle, high in self.usual}
         for made in made_optimisers(program):
-            if (
-                made.kind not in ranges
-                or not made.models
-                or not all(is_module(model) for model in made.models)
-            ):
+            if made.kind not in ranges or not made.models:
+                continue
+            if not all(is_module(model) for model in made.models):
                 continue
             low, middle, high = ranges[made.kind]
             rates = [number(program, value) for value in made.options("lr")]

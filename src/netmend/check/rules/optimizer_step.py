@@ -161,12 +161,9 @@ class StepMissing(StaticRule, code="S106", cause="LOOP-STEP"):
         """Where the loop itself shows how the optimiser is called."""
         statement = alone(program, backward)
         zero = next((zero for zero in look_at(loop).zero if clears(zero, optimiser)), None)
-        if (
-            statement is None
-            or zero is None
-            or zero.order > backward.order
-            or not isinstance(zero.node, ast.Call)
-        ):
+        if statement is None or zero is None or zero.order > backward.order:
+            return None
+        if not isinstance(zero.node, ast.Call):
             return None
         if not isinstance(zero.node.func, ast.Attribute) or not same(
             zero.call.receiver if zero.call else None, optimiser

@@ -189,12 +189,9 @@ def _last_real_step(program: Program, unpacked: ast.AST, last: ast.AST, axis: in
         for node in program.nodes
     )
     is_first = isinstance(last, ast.Subscript) and isinstance(last.value, ast.Name) and _is_plain(last, axis)
-    if (
-        not isinstance(lengths, ast.Name)
-        or not isinstance(last, ast.Subscript)
-        or not imported
-        or not is_first
-    ):
+    if not isinstance(lengths, ast.Name) or not isinstance(last, ast.Subscript) or not imported:
+        return None
+    if not is_first:
         return None
     used = {node.id for node in program.nodes if isinstance(node, ast.Name)}
     if lengths.id == "_" and "sizes" in used:

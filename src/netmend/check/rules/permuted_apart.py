@@ -193,11 +193,9 @@ def _two_shuffles(
 def _inputs_alone(inputs: Value, labels: Value, shuffled: list[tuple[Event, Value]]) -> Value | None:
     """The shuffle of the inputs, where `x, y = load()` came as a pair and the labels kept their order."""
     held, kept = same_numbers(inputs), same_numbers(labels)
-    if (
-        not isinstance(held, Item)
-        or not isinstance(kept, Item)
-        or resolved(held.base) is not resolved(kept.base)
-    ):
+    if not isinstance(held, Item) or not isinstance(kept, Item):
+        return None
+    if resolved(held.base) is not resolved(kept.base):
         return None
     if held.key is kept.key or any(value is kept for _, value in shuffled):
         return None

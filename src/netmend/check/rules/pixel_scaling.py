@@ -156,11 +156,9 @@ def _divided(step: Value) -> ast.AST | None:
         if isinstance(function, Function)
         else None
     )
-    if (
-        not isinstance(body, ast.BinOp)
-        or not isinstance(body.op, ast.Div)
-        or not isinstance(body.left, ast.Name)
-    ):
+    if not isinstance(body, ast.BinOp) or not isinstance(body.op, ast.Div):
+        return None
+    if not isinstance(body.left, ast.Name):
         return None
     return body if isinstance(body.right, ast.Constant) and body.right.value in _WHITE else None
 
@@ -182,9 +180,8 @@ class BytesWrapAround(StaticRule, code="S516", cause="PRE-WRONG-DTYPE"):
     )
     triggers = ("uint8", "imread", "byte()")
 
-    smallest = (
-        16  # smaller constants are mostly shifts of class numbers in masks, where 255 stands for "ignore"
-    )
+    # smaller constants are mostly shifts of class numbers in masks, where 255 stands for "ignore"
+    smallest = 16
 
     GOOD = (
         Snippet("converted first", BYTES_HEAD + "image = cv2.imread(path).astype(np.float32) - 128\n"),

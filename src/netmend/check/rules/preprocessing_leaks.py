@@ -258,11 +258,9 @@ class ResampledBeforeSplit(StaticRule, code="S518", cause="VAL-TEST-LEAK"):
             call = event.call
             for argument in call.args:
                 for part in walk(argument):
-                    if (
-                        not isinstance(part, Call)
-                        or part.node is None
-                        or part.method not in ("fit_resample", "fit_sample")
-                    ):
+                    if not isinstance(part, Call) or part.node is None:
+                        continue
+                    if part.method not in ("fit_resample", "fit_sample"):
                         continue
                     made = resolved(part.receiver)
                     adds = isinstance(made, Call) and made.qualified.startswith(

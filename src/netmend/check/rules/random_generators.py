@@ -71,11 +71,9 @@ class GeneratorCopiedToWorkers(StaticRule, code="S509", cause="LOOP-WORKER-SEED"
                 continue
             dataset = dataset_of(call)
             workers = number(program, call.argument("num_workers", 5))
-            if (
-                not workers
-                or not isinstance(dataset, Instance)
-                or not dataset.cls.inherits("torch.utils.data.Dataset")
-            ):
+            if not workers or not isinstance(dataset, Instance):
+                continue
+            if not dataset.cls.inherits("torch.utils.data.Dataset"):
                 continue
             if _mentions_worker(dataset):
                 continue

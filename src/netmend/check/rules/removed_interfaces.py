@@ -181,11 +181,9 @@ class ExplicitArgumentMissing(StaticRule, code="S726", cause="API-USAGE"):
             if wanted is None or qualified in told:
                 continue
             call = program.parent(node)
-            if (
-                not isinstance(call, ast.Call)
-                or call.func is not node
-                or _may_hold(call, wanted[0], wanted[1])
-            ):
+            if not isinstance(call, ast.Call) or call.func is not node:
+                continue
+            if _may_hold(call, wanted[0], wanted[1]):
                 continue
             if qualified == "torch.meshgrid" and len(call.args) < 2:
                 continue

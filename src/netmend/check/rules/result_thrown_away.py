@@ -71,11 +71,9 @@ class ResultThrownAway(StaticRule, code="S706", cause="GPU-XFER-WRONG"):
                 continue
             if _is_tried(program, node) or not _is_certain(event):
                 continue
-            if (
-                _is_so_already(event, node)
-                or _is_replaced(program, node, holder)
-                or _meets_others(program, event)
-            ):
+            if _is_so_already(event, node) or _is_replaced(program, node, holder):
+                continue
+            if _meets_others(program, event):
                 continue
             name = program.source(holder)
             edits = replace(program, node, f"{name} = {program.source(node)}")

@@ -121,11 +121,9 @@ class SamplerEpochNotSet(StaticRule, code="S710", cause="API-CALL-MISSING"):
             if sampler is None or not any(is_backward(event) for event in loop.events()):
                 continue
             epochs = next((part for part in loop.around() if isinstance(part, Loop)), None)
-            if (
-                epochs is None
-                or not program.entry_of(loop).complete
-                or _may_be_set(epochs, loop.iterable, sampler)
-            ):
+            if epochs is None or not program.entry_of(loop).complete:
+                continue
+            if _may_be_set(epochs, loop.iterable, sampler):
                 continue
             yield self.finding(program, loop.node, fix=_fix(program, loop, epochs))
 
@@ -160,11 +158,9 @@ def _may_be_set(epochs: Loop, iterable: Value | None, sampler: Value) -> bool:
     wanted = {id(sampler), id(_loader(iterable))}
     for event in epochs.events():
         call = event.call
-        if (
-            call is None
-            or (call.result is not None and call.method != "set_epoch")
-            or call.qualified in ("enumerate", "len", "tqdm.tqdm", "iter", "next", "range")
-        ):
+        if call is None or (call.result is not None and call.method != "set_epoch"):
+            continue
+        if call.qualified in ("enumerate", "len", "tqdm.tqdm", "iter", "next", "range"):
             continue
         if call.method == "set_epoch" or any(
             id(resolved(value)) in wanted for value in (*call.args, *call.keywords.values())
@@ -177,11 +173,9 @@ def _fix(program: Program, loop: Loop, epochs: Loop) -> Fix | None:
     node, outer = loop.node, epochs.node
     name = getattr(getattr(outer, "target", None), "id", "")
     source = program.source(node.iter) if hasattr(node, "iter") else ""
-    if (
-        not name
-        or not source.isidentifier()
-        or any(isinstance(part, Body) for part in _between(loop, epochs))
-    ):
+    if not name or not source.isidentifier():
+        return None
+    if any(isinstance(part, Body) for part in _between(loop, epochs)):
         return None
     edits = insert_before(program, program.statement(node), f"{source}.sampler.set_epoch({name})")
     return Fix("Set the sampler's epoch", edits)

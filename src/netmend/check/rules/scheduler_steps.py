@@ -63,13 +63,9 @@ class SchedulerBeforeOptimizer(StaticRule, code="S108", cause="LOOP-SCHED-ORDER"
     def check(self, program: Program) -> Iterator[Finding]:
         for schedule in schedule_steps(program):
             call, loop = schedule.event.call, schedule.loop
-            if (
-                call is None
-                or loop is None
-                or call.args
-                or call.keywords
-                or schedule.kind == "ReduceLROnPlateau"
-            ):
+            if call is None or loop is None or call.args or call.keywords:
+                continue
+            if schedule.kind == "ReduceLROnPlateau":
                 continue
             steps = tuple(steps_in(loop, schedule))
             if not steps or not always(schedule.event, loop) or not is_seen_loop(program, loop):

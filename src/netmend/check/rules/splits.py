@@ -59,11 +59,9 @@ class SplitWithoutSeed(StaticRule, code="S512", cause="LOOP-SEED", advisory=True
         first = min(seeds, default=None)
         for event in program.calls_of(SPLIT, "torch.utils.data.random_split"):
             call = event.call
-            if (
-                call.open
-                or {"random_state", "generator", "shuffle"} & set(call.keywords)
-                or (len(call.args) > 2 and call.qualified != SPLIT)
-            ):
+            if call.open or {"random_state", "generator", "shuffle"} & set(call.keywords):
+                continue
+            if len(call.args) > 2 and call.qualified != SPLIT:
                 continue
             if first is None or first > event.order:
                 yield self.finding(program, event.node)
@@ -275,12 +273,9 @@ class SecondSplitOfAll(StaticRule, code="S524", cause="VAL-SPLIT"):
         made = list(splits.values())
         for at, (second, names) in enumerate(made):
             for first, earlier in made[:at]:
-                if (
-                    second.node is None
-                    or first.node is None
-                    or not _is_of_one(first, second)
-                    or _is_equal(first, second)
-                ):
+                if second.node is None or first.node is None or not _is_of_one(first, second):
+                    continue
+                if _is_equal(first, second):
                     continue
                 is_named = (
                     any(map(is_for_evaluation, earlier)) and any(map(is_for_training, names))

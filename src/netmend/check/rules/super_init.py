@@ -104,11 +104,9 @@ def _stores(definition: ast.FunctionDef) -> bool:
 
 def _add_super_init(program: Program, cls: Class, definition: ast.FunctionDef) -> Fix | None:
     """Only where the base is `nn.Module` itself, whose `__init__` needs nothing."""
-    if (
-        len(cls.bases) != 1
-        or not isinstance(cls.bases[0], Name)
-        or cls.bases[0].qualified != "torch.nn.Module"
-    ):
+    if len(cls.bases) != 1 or not isinstance(cls.bases[0], Name):
+        return None
+    if cls.bases[0].qualified != "torch.nn.Module":
         return None
     body = definition.body
     is_text = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and len(body) > 1
@@ -176,12 +174,9 @@ def _is_init(event: Event) -> bool:
 def _is_registered(event: Event, body: Body) -> bool:
     """`self.name = layer` or parameter."""
     target = event.target
-    if (
-        target is None
-        or target.base is None
-        or resolved(target.base) is not body.function.owner
-        or not target.name
-    ):
+    if target is None or target.base is None or resolved(target.base) is not body.function.owner:
+        return False
+    if not target.name:
         return False
     value = event.value
     return is_module(value) or (isinstance(value, Call) and value.qualified == "torch.nn.Parameter")
@@ -192,12 +187,9 @@ def _move_super_init(program: Program, cls: Class, event: Event) -> Fix | None:
     call = event.node
     definition = cls.methods["__init__"].definition
     statement = program.statement(call)
-    if (
-        not isinstance(call, ast.Call)
-        or call.args
-        or call.keywords
-        or not isinstance(definition, ast.FunctionDef)
-    ):
+    if not isinstance(call, ast.Call) or call.args or call.keywords:
+        return None
+    if not isinstance(definition, ast.FunctionDef):
         return None
     if not isinstance(statement, ast.Expr) or statement not in definition.body:
         return None

@@ -193,9 +193,8 @@ class TrainedOnTestData(StaticRule, code="S613", cause="VAL-SPLIT"):
             for evaluation in evaluated(program)
             if (loader := loader_made(evaluation.loader)) is not None
         ]
-        others = (
-            ("train", "test") if known else ("test",)
-        )  # without a training set: on what it is tested with
+        # without a training set: on what it is tested with
+        others = ("train", "test") if known else ("test",)
         for feeding, loader in fed:
             if loader is None or loader.node is None or split_of(dataset_of(loader)) != "test":
                 continue
@@ -245,13 +244,9 @@ class TestSetIsTrainingSet(StaticRule, code="S525", cause="VAL-SPLIT"):
             given = loader.argument("dataset", 0) if loader is not None and not loader.open else None
             data = resolved(given)
             name = event.target.name.lower() if event.target is not None else ""
-            if (
-                loader is None
-                or not isinstance(data, Call)
-                or split_of(data) != "train"
-                or "sampler" in loader.keywords
-                or "batch_sampler" in loader.keywords
-            ):
+            if loader is None or not isinstance(data, Call) or split_of(data) != "train":
+                continue
+            if "sampler" in loader.keywords or "batch_sampler" in loader.keywords:
                 continue
             if "train" in name and "test" not in name:
                 fed.append(data)

@@ -107,24 +107,18 @@ class NumpyOfTrackedTensor(StaticRule, code="S718", cause="API-USAGE"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Iterator[Finding]:
-        if (
-            "requires_grad = False" in program.text
-            or "requires_grad_(False)" in program.text
-            or "inference_mode" in program.text
-        ):
+        if "requires_grad = False" in program.text or "requires_grad_(False)" in program.text:
+            return
+        if "inference_mode" in program.text:
             return
         if any(call for call in program.calls_of("torch.set_grad_enabled")):
             return
         made: dict[int, Event] | None = None
         for event in program.methods_of("numpy"):
             call = event.call
-            if (
-                call is None
-                or program.entry_of(event).kind != "file"
-                or grad_is_off(event)
-                or call.keywords
-                or call.args
-            ):
+            if call is None or program.entry_of(event).kind != "file" or grad_is_off(event) or call.keywords:
+                continue
+            if call.args:
                 continue
             if not all_origins(call.receiver, _has_weights, _THROUGH):
                 continue

@@ -226,11 +226,9 @@ def _fix(program: Program, event: Event) -> Fix | None:
     if call is None or not isinstance(event.value, Call) or not event.value.qualified.startswith("torch."):
         return None
     keyword = next((word for word in call.keywords if word.arg == "requires_grad"), None)
-    if (
-        keyword is None
-        or not program.source(call).startswith("torch.")
-        or len(call.keywords) + len(call.args) < 2
-    ):
+    if keyword is None or not program.source(call).startswith("torch."):
+        return None
+    if len(call.keywords) + len(call.args) < 2:
         return None
     around, gone = wrap(program, call, "torch.nn.Parameter(", ")"), delete_argument(program, call, keyword)
     return Fix("Make it a parameter", (*around, *gone), "unsafe") if around and gone else None
