@@ -8,20 +8,18 @@ from __future__ import annotations
 import importlib
 import json
 import os
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netmend.check.rule import RULES, StaticRule
+from netmend.check.rule import RULES, Findings, StaticRule
 
 if TYPE_CHECKING:
     from netmend.program.engine.program import Program
-    from netmend.vocabulary.finding import Finding
 
 FOLDER = Path(__file__).parent / "rules"
 FILE = FOLDER / "listing.json"
-_COPIED = ("code", "cause", "message", "advisory", "preview", "triggers", "needs", "patterns")
+_COPIED = ("code", "cause", "message", "advisory", "preview", "in_tests", "triggers", "needs", "patterns")
 
 
 class Listed(StaticRule):
@@ -34,7 +32,7 @@ class Listed(StaticRule):
         self._module, self._name = entry["module"], entry["name"]
         self._rule: StaticRule | None = None
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         if self._rule is None:
             module = importlib.import_module(f"netmend.check.rules.{self._module}")
             self._rule = getattr(module, self._name)()

@@ -43,6 +43,9 @@ def mended(title: str, marked: str, line: int = 0) -> Snippet:
     return Snippet(title, source, line or changed, fixed)
 
 
+Findings = Iterator[Finding]
+
+
 class StaticRule:
     """`class EvalModeMissing(StaticRule, code="S113", cause="LOOP-MODE-EVAL"):` is a rule of `netmend check`.
 
@@ -50,6 +53,7 @@ class StaticRule:
 
     `advisory` rules are off until selected: worth a thought, no mistake by themselves.
     `preview` rules are off until `--preview` too: no program outside their own examples has shown them right yet.
+    `in_tests=False`: files of tests are not shown to the rule, as what is odd there is mostly meant.
     `triggers` are pieces of text; a file that has none of them is not shown to the rule.
     """
 
@@ -57,6 +61,7 @@ class StaticRule:
     cause: ClassVar[str]  # a leaf of the taxonomy
     advisory: ClassVar[bool]
     preview: ClassVar[bool]
+    in_tests: ClassVar[bool]
     message: ClassVar[str]
     triggers: ClassVar[tuple[str, ...]]
     needs: ClassVar[str] = ""  # a text that must be there besides a trigger
@@ -66,9 +71,15 @@ class StaticRule:
     BAD: ClassVar[tuple[Snippet, ...]]
 
     def __init_subclass__(
-        cls, code: str = "", cause: str = "", advisory: bool = False, preview: bool = False
+        cls,
+        code: str = "",
+        cause: str = "",
+        advisory: bool = False,
+        preview: bool = False,
+        in_tests: bool = True,
     ) -> None:
-        cls.code, cls.cause, cls.advisory, cls.preview = code, cause, advisory, preview
+        cls.code, cls.cause = code, cause
+        cls.advisory, cls.preview, cls.in_tests = advisory, preview, in_tests
         if code:
             RULES.register(cls)
 
@@ -76,7 +87,7 @@ class StaticRule:
         """Without being selected."""
         return not self.advisory and (preview or not self.preview)
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         raise NotImplementedError
 
     def finding(
@@ -115,3 +126,9 @@ class StaticRule:
 
 
 RULES: Family[StaticRule] = Family("netmend.check.rules")
+
+
+class KerasRule(StaticRule):
+    """Looks at Keras only."""
+
+    needs = "keras"

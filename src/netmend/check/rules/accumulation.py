@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import Event, always, branches_between
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Value, constant
@@ -13,7 +11,6 @@ from netmend.program.meaning.loops import call_events, every_nth, is_over_loader
 from netmend.program.meaning.losses import loss_use
 from netmend.program.meaning.operations import origins
 from netmend.program.meaning.training import Round, is_step, is_written, loss_of, one_optimiser
-from netmend.vocabulary.finding import Finding
 
 DIVIDED_HEAD = f"""{TORCH_F}
 K = 8
@@ -60,7 +57,7 @@ class AccumulationNotDivided(StaticRule, code="S116", cause="LOOP-ACCUM"):
         Snippet("not divided in a function", FUNCTION, line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in turns(program):
             backward = turn.backward[0]
             if len(turn.backward) != 1 or not always(backward, turn.loop):
@@ -139,7 +136,7 @@ class LastWindowDropped(StaticRule, code="S125", cause="LOOP-ACCUM", advisory=Tr
         Snippet("full windows only, in a script", SCRIPT, line=9),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in turns(program):
             if len(turn.step) != 1 or not all(always(event, turn.loop) for event in turn.backward):
                 continue

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from netmend.check.examples import NET_CLASS, TORCH, TORCH_F
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.meaning.loss_targets import class_ids, one_hot
 from netmend.program.meaning.losses import PLAIN, ends_in, heads, width, without
-from netmend.vocabulary.finding import SAFE, UNSAFE, Finding, Fix
+from netmend.vocabulary.finding import SAFE, UNSAFE, Fix
 
 SOFTMAX_HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
@@ -69,7 +67,7 @@ class SoftmaxBeforeCrossEntropy(StaticRule, code="S201", cause="LYR-SOFTMAX-EXTR
                 "loss = choices[name](net(x)⟨.softmax(1) → ⟩, y)\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for _, op in heads(program, ("cross_entropy",), ("softmax",)):
             yield self.finding(program, op.node, fix=Fix("Drop the softmax", without(program, op)))
 
@@ -104,7 +102,7 @@ class LogSoftmaxBeforeCrossEntropy(StaticRule, code="S202", cause="LYR-SOFTMAX-E
         mended("as the last layer", LOG_SOFTMAX_HEAD + "model = nn.Sequential(net⟨, nn.LogSoftmax(dim=1) → ⟩)\nloss = F.cross_entropy(model(x), y)\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use, op in heads(program, ("cross_entropy",), ("log_softmax",)):
             edits = without(program, op)
             # Nothing else sees the value when the call stands inside the loss's own.
@@ -138,7 +136,7 @@ class SigmoidBeforeCrossEntropy(StaticRule, code="S203", cause="ACT-OUT-WRONG"):
         mended("tanh as a function", SOFTMAX_HEAD + "out = ⟨torch.tanh(net(x)) → net(x)⟩\nloss = F.cross_entropy(out, y)\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for _, op in heads(program, ("cross_entropy",), ("sigmoid", "tanh", "hard_sigmoid", "softsign")):
             fix = Fix(f"Drop the {op.name}", without(program, op))
             yield self.finding(program, op.node, self.message.format(op.name.capitalize()), fix=fix)
@@ -186,7 +184,7 @@ class SigmoidBeforeLogitsLoss(StaticRule, code="S204", cause="LYR-SOFTMAX-EXTRA"
         Snippet("model and loss meet in a function", TRAIN, line=10),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for _, op in heads(program, ("bce_logits",), ("sigmoid", "hard_sigmoid")):
             yield self.finding(program, op.node, fix=Fix("Drop the sigmoid", without(program, op)))
 
@@ -219,7 +217,7 @@ class SoftmaxBeforeLogitsLoss(StaticRule, code="S205", cause="LYR-SOFTMAX-EXTRA"
         mended("one column of it", SOFTMAX_LOGITS_HEAD + "p = ⟨F.softmax(net(x), dim=1) → net(x)⟩\nloss = criterion(p[:, 1], y)\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for _, op in heads(program, ("bce_logits",), ("softmax", "log_softmax")):
             fix = Fix(f"Drop the {op.name}", without(program, op))
             yield self.finding(program, op.node, self.message.format(op.name), fix=fix)
@@ -255,7 +253,7 @@ class SquaredErrorOnProbabilities(StaticRule, code="S229", cause="LOS-SELECT", a
         Snippet("sigmoid and two classes", SQUARED_HEAD + "label = torch.randint(0, 2, (64,))\nloss = nn.MSELoss()(torch.sigmoid(net(x))[:, 0], label.float())\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use, op in heads(program, ("mse",), ("sigmoid", "softmax")):
             ids = class_ids(program, use.target)
             if one_hot(program, use.target) is not None or (ids is not None and ids.count == 2):
@@ -289,7 +287,7 @@ class SoftmaxBeforeBinaryLoss(StaticRule, code="S335", cause="LOS-SELECT"):
                 "        return F.softmax(self.out(x), dim=-1)\n\ndef train(loader):\n    net = Net()\n    for x, y in loader:\n        loss = F.binary_cross_entropy(net(x), y)\n        loss.backward()\n", line=16),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use, op in heads(program, ("bce",), ("softmax",), PLAIN):
             classes = [width(source) for source in ends_in(op.input, ("linear",), PLAIN)]
             if classes and all(count is not None and count > 2 for count in classes):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Operation, Value, resolved
 from netmend.program.meaning.operations import ACTIVATIONS, HIDDEN_ACTIVATIONS, Op, operation
@@ -21,7 +20,6 @@ from netmend.program.meaning.paths import (
     previous,
 )
 from netmend.program.meaning.sizes import LITERAL_LAYERS, setting
-from netmend.vocabulary.finding import Finding
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
 LINEAR_NET = (
@@ -48,7 +46,7 @@ _BETWEEN_MAPS = UNCHANGED | {
 }
 
 
-class NoActivationBetweenLinearMaps(StaticRule, code="S306", cause="ACT-HID-MISSING"):
+class NoActivationBetweenLinearMaps(StaticRule, code="S306", cause="ACT-HID-MISSING", in_tests=False):
     """Two linear layers or convolutions follow each other without a non-linearity between them.
 
     A linear map of a linear map is a linear map: the first layer adds parameters but nothing that one layer could not do. The network
@@ -85,9 +83,7 @@ class NoActivationBetweenLinearMaps(StaticRule, code="S306", cause="ACT-HID-MISS
                 "    def forward(self, x):\n        x = self.bn(self.conv1(x))\n        return F.relu(self.conv2(x))\n", line=14),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        if program.is_test_code:
-            return
+    def check(self, program: Program) -> Findings:
         known = paths(program)
         for op in known.ops:
             if op.layer is None or not is_plain(op):
@@ -131,7 +127,7 @@ _ON_PURPOSE = frozenset(
 )
 
 
-class TwoActivationsInARow(StaticRule, code="S307", cause="ACT-EXTRA"):
+class TwoActivationsInARow(StaticRule, code="S307", cause="ACT-EXTRA", in_tests=False):
     """One activation function is applied to the result of another.
 
     The second squeezes what the first already bent: sigmoid behind ReLU never falls below 0.5, tanh behind sigmoid never below 0,
@@ -155,9 +151,7 @@ class TwoActivationsInARow(StaticRule, code="S307", cause="ACT-EXTRA"):
         Snippet("the same twice", TWO_NET + "        x = F.relu(self.act(self.fc1(x)))\n        return self.fc2(x)\n", line=13),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        if program.is_test_code:
-            return
+    def check(self, program: Program) -> Findings:
         known = paths(program)
         for second in known.ops:
             if second.name not in HIDDEN_ACTIVATIONS or second.input is None:
@@ -220,7 +214,7 @@ _THROUGH = UNCHANGED | {"batchnorm1d", "flatten", "squeeze", "view", "reshape"}
 _MAPS = ("linear",)  # a convolution over attention weights mixes heads, on purpose
 
 
-class SoftmaxBetweenLayers(StaticRule, code="S322", cause="ACT-HID-WRONG"):
+class SoftmaxBetweenLayers(StaticRule, code="S322", cause="ACT-HID-WRONG", in_tests=False):
     """Softmax is used as the activation between two hidden layers.
 
     Softmax makes all units of a layer share a sum of 1: most are pressed towards 0, gradients become tiny, and the layer behind sees
@@ -246,9 +240,7 @@ class SoftmaxBetweenLayers(StaticRule, code="S322", cause="ACT-HID-WRONG"):
         Snippet("with dropout", SOFTMAX_NET + "        h = nn.Dropout(0.1)(torch.log_softmax(self.fc1(x), 1))\n        return self.fc2(h)\n", line=13),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        if program.is_test_code:
-            return
+    def check(self, program: Program) -> Findings:
         known = paths(program)
         for op in known.ops:
             if op.name not in _MAPS or op.layer is None or _is_table(op):

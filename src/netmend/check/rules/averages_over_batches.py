@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -20,7 +20,6 @@ from netmend.program.engine.values import (
 from netmend.program.meaning.averages import BATCHES, SAMPLES, averages, counts_hits, is_single, plain_loss
 from netmend.program.meaning.loaders import dataset_of, evaluated, loader_made, trained
 from netmend.program.meaning.operations import walk
-from netmend.vocabulary.finding import Finding
 
 DROPS_HEAD = "import torch\nfrom torch.utils.data import DataLoader\n\n"
 LOOP = "with torch.no_grad():\n    for x, y in test_loader:\n        print(net(x).argmax(1) == y)\n"
@@ -49,7 +48,7 @@ class EvaluationDropsSamples(StaticRule, code="S513", cause="VAL-METRIC", adviso
                 "test(net, DataLoader(data, batch_size=9, drop_last=True))\n", line=9),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         fed = {id(loader_made(feeding.loader)) for feeding in trained(program)}
         for evaluation in evaluated(program):
             loader = loader_made(evaluation.loader)
@@ -107,7 +106,7 @@ class BatchMeansUnweighted(StaticRule, code="S606", cause="VAL-METRIC", advisory
                 "    total += F.mse_loss(net(x), y).item()\nprint(total / len(loader))\n", line=9),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for average in averages(program):
             if average.per != BATCHES or is_single(average.loader) or not plain_loss(program, average.part):
                 continue
@@ -152,7 +151,7 @@ class BatchMeansOverSamples(StaticRule, code="S607", cause="VAL-METRIC"):
                 "    loss = criterion(net(x), y)\n    total += loss.item()\nmean = total / len(loader.dataset)\nprint(mean)\n", line=11),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for average in averages(program):
             if average.per == SAMPLES and not is_single(average.loader) and plain_loss(program, average.part):
                 yield self.finding(program, average.node)
@@ -205,7 +204,7 @@ class HitsOverBatches(StaticRule, code="S612", cause="VAL-METRIC", preview=True)
                 "    pred = net(x).max(1)[1]\n    hits += pred.eq(y).sum().item()\nprint(f'accuracy {hits / len(loader):.3f}')\n", line=9),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for average in averages(program):
             if average.per == BATCHES and not is_single(average.loader) and counts_hits(average.part):
                 yield self.finding(program, average.node)
@@ -255,7 +254,7 @@ class CountOverOtherSet(StaticRule, code="S615", cause="VAL-METRIC"):
         Snippet("through the loader's set", OTHER_HEAD.format("train_loader") + "accuracy = 100 * hits / len(test_loader.dataset)\n", line=13),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         sets = {id(data) for event in program.calls for data in (_set_of(event.call),) if data is not None}
         for value in _divisions(program):
             size = resolved(value.operands[1])

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.library.operations import OFF_DEVICE
 from netmend.program.engine.history import STORE, CallEvent, Event, Loop, always
 from netmend.program.engine.program import Program
@@ -27,7 +26,7 @@ from netmend.program.meaning.training import (
     steps_plainly,
 )
 from netmend.program.text.edits import insert_before
-from netmend.vocabulary.finding import SAFE, Finding, Fix
+from netmend.vocabulary.finding import SAFE, Fix
 
 HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
@@ -74,7 +73,7 @@ class BackwardMissing(StaticRule, code="S107", cause="LOOP-BACKWARD"):
                 "        loss = criterion(model(x), y)\n        + loss.backward()\n        optimizer.step()\n", line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for step in program.methods_of("step"):
             loops = step.loops()
             if not is_step(step) or not loops or not steps_plainly(step) or is_scaled_step(step):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.library.operations import ARITHMETIC, SUMMARIES
 from netmend.program.engine.history import STORE, always
 from netmend.program.engine.program import Program
@@ -27,7 +27,6 @@ from netmend.program.meaning.losses import loss_use
 from netmend.program.meaning.operations import LAYOUT, operation, origins
 from netmend.program.meaning.roles import MODEL, role, same
 from netmend.program.meaning.training import Round, backward_calls, grad_is_off, is_left_to_caller, loss_of
-from netmend.vocabulary.finding import Finding
 
 BACKWARD_HEAD = f"""{TORCH}\
 from torch.nn import functional as F
@@ -108,7 +107,7 @@ class BackwardWithoutGraph(StaticRule, code="S121", cause="LOOP-NO-GRAD"):
         Snippet("all of it", BACKWARD_HEAD + "    with torch.no_grad():\n        loss = (net(x) - y).square().mean()\n        loss.backward()\n        opt.step()\n", line=11),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         if any(
             event.kind == STORE and event.target is not None and event.target.name == "requires_grad"
             for event in program.events
@@ -250,7 +249,7 @@ class StateNotDetached(StaticRule, code="S122", cause="LOOP-DETACH"):
         Snippet("carried in a function", STATE_FUNCTION, line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in turns(program):
             if runs_once(turn.loop) or not all(always(event, turn.loop) for event in turn.backward):
                 continue

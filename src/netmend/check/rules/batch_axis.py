@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -29,7 +27,7 @@ from netmend.program.meaning.roles import LOADER, MODEL, role
 from netmend.program.meaning.shapes import shapes
 from netmend.program.meaning.sizes import whole_number
 from netmend.program.meaning.uses import arithmetic
-from netmend.vocabulary.finding import Edit, Finding, Fix
+from netmend.vocabulary.finding import Edit, Fix
 
 RECURRENT_HEAD = """\
 import torch
@@ -76,7 +74,7 @@ class BatchAxisOfRecurrentLayer(StaticRule, code="S312", cause="INP-FORMAT-RNN")
         Snippet("batch first, last sample", FIRST + "        return self.fc(out[-1, :, :])\n", line=12),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         known = paths(program)
         for op in known.ops:
             if op.name not in RECURRENT or op.layer is None or op.layer.open or _has_one_sample(op):
@@ -197,7 +195,7 @@ class PredictionOverBatchAxis(StaticRule, code="S608", cause="TSR-INDEX", previe
         ),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         pairs: list[tuple[Value, Value]] = []
         for comparison, _ in arithmetic(program):
             if comparison.operator == "==" and len(comparison.operands) == 2:

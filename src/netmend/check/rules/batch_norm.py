@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import CallEvent, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Element, constant, resolved
@@ -15,7 +13,7 @@ from netmend.program.meaning.paths import UNCHANGED, paths, previous
 from netmend.program.meaning.shapes import shapes
 from netmend.program.meaning.sizes import setting
 from netmend.program.meaning.training import backward_calls, grad_is_off
-from netmend.vocabulary.finding import Edit, Finding, Fix
+from netmend.vocabulary.finding import Edit, Fix
 
 BIAS_HEAD = "import torch\nfrom torch import nn\n\n"
 
@@ -43,7 +41,7 @@ class BiasBeforeBatchNorm(StaticRule, code="S324", cause="LYR-BIAS-EXTRA", advis
                 "        self.bn = nn.BatchNorm1d(8)\n\n    def forward(self, x):\n        return self.bn(self.fc(x))\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         known = paths(program)
         for op in known.ops:
             if op.name not in BATCH_NORMS or op.layer is None or op.input is None:
@@ -104,7 +102,7 @@ class BatchNormOnOneSample(StaticRule, code="S331", cause="HYP-BATCH-SMALL"):
         Snippet("size forgotten", SAMPLE_HEAD + "loader = DataLoader(data, shuffle=True)\n" + LOOP, line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         known = paths(program)
         trained = [event for event in backward_calls(program) if event.loops()]
         if not trained:
@@ -185,7 +183,7 @@ class BatchNormShared(StaticRule, code="S334", cause="LYR-NORM-STATS", preview=T
                 "    nn.Linear(16, 2),\n)\nout = net(x)\n", line=3),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         first: dict[int, tuple[Op, int]] = {}
         told: set[int] = set()
         for event in program.calls:

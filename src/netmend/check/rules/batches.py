@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import AUGMENT, RETURN, Event, Guard, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Element, Item, Operation, Value, constant, resolved
@@ -14,7 +14,6 @@ from netmend.program.meaning.losses import LossUse, losses
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.roles import same
 from netmend.program.meaning.training import is_backward, loss_of, rounds
-from netmend.vocabulary.finding import Finding
 
 TRAIN = """\
 def train(model, loader, optimizer, criterion):
@@ -60,7 +59,7 @@ class OnlyFirstBatch(StaticRule, code="S126", cause="HYP-EPOCH-FEW", preview=Tru
         Snippet("score of one batch", SCORE + "            return hits / total\n", line=9),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for loop in program.loops:
             if not is_over_loader(loop):
                 continue
@@ -142,7 +141,7 @@ class FirstBatchAgain(StaticRule, code="S517", cause="HYP-BATCH-IMPL", preview=T
                 + "\nfit(DataLoader(data, batch_size=8, shuffle=False))\n", line=9),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in rounds(program):
             for event in turn.loop.body.events():
                 call = event.call
@@ -202,7 +201,7 @@ class BatchCutWrongly(StaticRule, code="S526", cause="HYP-BATCH-IMPL", preview=T
         Snippet("labels not permuted", CUT_HEAD + "order = torch.randperm(len(x))\nfor i in range(0, len(x), size):\n    xb = x[order[i : i + size]]\n    yb = y[i : i + size]\n    loss = F.cross_entropy(net(xb), yb)\n" + STEP, line=11),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         told: set[int] = set()
         for turn in rounds(program):
             for backward in turn.backward:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from math import inf
 
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, Event, common_loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, options, resolved
@@ -101,7 +100,7 @@ class BestStateNotCopied(StaticRule, code="S609", cause="TRN-CKPT"):
         Snippet("a shallow copy", STATE_HEAD + STATE_LOOP.format("dict(net.state_dict())") + "net.load_state_dict(state)\n", line=16),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         stores: dict[int, Event] = {}
         for event in program.events:
             if event.kind == STORE and isinstance(event.value, Call) and _state(event.value) is not None:
@@ -262,7 +261,7 @@ class BestStartsAtZero(StaticRule, code="S617", cause="HYP-EPOCH-FEW"):
         Snippet("accuracy from 1", START_HEAD + "best = 1.0\n" + START_LOOP.replace("val_loss <", "val_loss >").replace("val_loss", "val_acc"), line=3),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         members: dict[ast.AST, list[ast.AST]] = {}
         for branch, compare in best_comparisons(program):
             for scope in scopes_of(program, branch):

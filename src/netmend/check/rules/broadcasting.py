@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Operation, Value
 from netmend.program.meaning.gradient_flow import is_computed, lost
@@ -17,7 +17,6 @@ from netmend.program.meaning.roles import MODEL, role
 from netmend.program.meaning.shapes import column_and_row, is_spread, shapes
 from netmend.program.meaning.training import backward_calls
 from netmend.program.meaning.uses import arithmetic
-from netmend.vocabulary.finding import Finding
 
 HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader, TensorDataset
@@ -82,7 +81,7 @@ class ColumnAgainstRow(StaticRule, code="S216", cause="TSR-SQUEEZE"):
                 "    loss = error(net(x[rows]), y[rows])\n    loss.backward()\n", line=10),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use in loss_uses(program):
             if use.kind in ELEMENTWISE and use.prediction is not None:
                 pair = column_and_row(
@@ -94,7 +93,7 @@ class ColumnAgainstRow(StaticRule, code="S216", cause="TSR-SQUEEZE"):
             for loss in lost(event)[:1]:
                 yield from self._by_hand(program, loss)
 
-    def _by_hand(self, program: Program, loss: Value) -> Iterator[Finding]:
+    def _by_hand(self, program: Program, loss: Value) -> Findings:
         for part in walk(loss):
             if not isinstance(part, Operation) or part.operator != "-" or len(part.operands) != 2:
                 continue
@@ -179,7 +178,7 @@ class HitsOfAllPairs(StaticRule, code="S618", cause="VAL-METRIC"):
         Snippet("the whole set", LABELS + "print(((net(x) > 0) == y).float().mean())\n", line=9),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for node, one, other in _comparisons(program):
             if _from_model(one) == _from_model(other):
                 continue

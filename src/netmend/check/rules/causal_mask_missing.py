@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Operation, Value, constant, resolved
 from netmend.program.meaning.losses import with_argument
@@ -12,7 +11,7 @@ from netmend.program.meaning.modules import RECURRENT
 from netmend.program.meaning.operations import LAYOUT, Op, operation, origins, walk
 from netmend.program.meaning.sequences import TOKENS, token_losses
 from netmend.program.text.edits import replace
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 HEAD = """\
 import torch
@@ -117,7 +116,7 @@ class CausalMaskMissing(StaticRule, code="S232", cause="TOK-CAUSAL-MISSING"):
         Snippet("backwards too", LAYERS.format("nn.LSTM(32, 16, batch_first=True, bidirectional=True)", "x, _ = self.body(x)"), line=13),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         seen: set[int] = set()
         for found in token_losses(program):
             if found.shift != 1:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Operation, Value, constant, resolved
 from netmend.program.meaning.states import model_of_state, state_names
 from netmend.program.text.edits import wrap
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 HEAD = f"""{TORCH}
 class Pretext(nn.Module):
@@ -61,7 +60,7 @@ class CheckpointWithoutMatch(StaticRule, code="S341", cause="TRN-CKPT"):
                 "again = Pretext()\nagain.load_state_dict(torch.load('a.pt')['net'], strict=False)\n", line=20),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.methods_of("load_state_dict", "update"):
             call = event.call
             if not call.args or not isinstance(program.parent(event.node), ast.Expr):
@@ -117,7 +116,7 @@ class MissingWeightsUnnoticed(StaticRule, code="S711", cause="TRN-CKPT", advisor
         Snippet("class", "import torch\n\nclass Runner:\n    def load(self, path):\n        self.net.load_state_dict(torch.load(path)['net'], strict=False)\n", line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.methods_of("load_state_dict"):
             call = event.call
             if constant(call.keywords.get("strict"), True) is not False:
@@ -151,7 +150,7 @@ class StateDictIsAPath(StaticRule, code="S712", cause="API-USAGE"):
         Snippet("a formatted string", "import torch\n\ndef resume(net, epoch):\n    net.load_state_dict(f'net-{epoch}.pt')\n", line=4),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.methods_of("load_state_dict"):
             call = event.call
             if call.args and call.node is not None and _is_text(call.args[0]):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Item, Operation, Value, constant, resolved
@@ -14,7 +13,6 @@ from netmend.program.meaning.loops import changes_in
 from netmend.program.meaning.losses import losses
 from netmend.program.meaning.orders import is_class_by_class, through_map
 from netmend.program.meaning.training import rounds
-from netmend.vocabulary.finding import Finding
 
 BATCHES_HEAD = """\
 import numpy as np
@@ -77,7 +75,7 @@ class BatchesInClassOrder(StaticRule, code="S532", cause="API-SHUFFLE-POS"):
                 "            self.opt.step()\n\nTrainer(nn.Linear(4, 3)).fit(*data(200))\n", line=18),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         turns = {id(turn.loop): turn.loop for turn in rounds(program)}
         for use in losses(program):
             loop = next((part for part in use.event.loops() if id(part) in turns), None)
@@ -143,7 +141,7 @@ class SplitInClassOrder(StaticRule, code="S614", cause="VAL-SPLIT"):
                 "    x_b, t_b = x[n:], t[n:]\n    return x_a, t_a, x_b, t_b\n\ndata(torch.rand(600, 3))\n", line=6),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for first, _ in complements(program):
             if is_class_by_class(program, first.base):
                 yield self.finding(program, program.statement(first.event.node))

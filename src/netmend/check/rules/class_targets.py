@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from netmend.check.examples import TORCH, TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.library.operations import COPIES, MOVES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Item, Operation, Value, constant, resolved
@@ -23,7 +21,6 @@ from netmend.program.meaning.losses import (
 )
 from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, all_origins, operation
 from netmend.program.meaning.shapes import shapes
-from netmend.vocabulary.finding import Finding
 
 REGRESSED_HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader
@@ -71,7 +68,7 @@ class ClassIdsRegressed(StaticRule, code="S210", cause="LOS-SELECT"):
         Snippet("one-hot rows turned into ids", IDS + "rows = table[:, 4:]\nloss = nn.L1Loss()(net(points), rows.argmax(1).float())\n", line=9),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use in loss_uses(program):
             if use.kind not in ELEMENTWISE or use.prediction is None or not is_computed(use.prediction):
                 continue
@@ -116,7 +113,7 @@ class WidthOneIntoCrossEntropy(StaticRule, code="S212", cause="LYR-OUT-SHAPE"):
                 "model = Net()\nfor x, y in loader:\n    F.cross_entropy(model(x), y).backward()\n", line=14),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use, op in heads(program, ("cross_entropy",), LINEAR_MAPS, PLAIN):
             if width(op) == 1:
                 yield self.finding(program, use.node, see=[("one output", op.node)])
@@ -154,7 +151,7 @@ class TargetOfWrongForm(StaticRule, code="S226", cause="INP-METHOD-SHAPE"):
         Snippet("ids as real numbers", FORM_HEAD + "loss = nn.CrossEntropyLoss()(net(x), label.float())\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use in loss_uses(program):
             if use.kind not in ("cross_entropy", "nll"):
                 continue
@@ -213,7 +210,7 @@ class FewerOutputsThanClasses(StaticRule, code="S228", cause="LYR-OUT-SHAPE"):
         Snippet("one-hot rows", FEWER_HEAD + "rows = F.one_hot(y, 4).float()\nloss = F.mse_loss(nn.Linear(8, 3)(x), rows)\n", line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use in loss_uses(program):
             ops = ends_in(use.prediction, LINEAR_MAPS, _BETWEEN)
             outputs = {width(op) for op in ops}
@@ -268,7 +265,7 @@ class ClassIdsAsFloats(StaticRule, code="S723", cause="INP-TYPE"):
         Snippet("a one-hot code", FLOATS_HEAD + "onehot = F.one_hot(y, num_classes=5)\nfor b in torch.randperm(500).split(50):\n    loss = F.cross_entropy(net(x[b]), onehot[b])\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use in losses(program):
             if use.kind != "cross_entropy" or not all_origins(
                 use.prediction, lambda op: op.name == "linear" and op.layer is not None, _PLAIN

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import Branch, Event, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Value
@@ -22,7 +20,7 @@ from netmend.program.meaning.training import (
     is_written,
     steps_plainly,
 )
-from netmend.vocabulary.finding import SAFE, Finding, Fix
+from netmend.vocabulary.finding import SAFE, Fix
 
 LATE_HEAD = f"""{TORCH}
 net = nn.LSTM(4, 3)
@@ -72,7 +70,7 @@ class ClipWithoutEffect(StaticRule, code="S118", cause="OPT-CLIP"):
                 "        optimizer.zero_grad()\n        - clip_grad_value_(model.parameters(), 0.5)\n", line=10),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in turns(program):
             clips = [clip for clip in turn.clip if is_clipping(clip)]
             if len(clips) != 1 or len(turn.clip) != 1 or not turn.zero:
@@ -149,7 +147,7 @@ class ClipLimitTiny(StaticRule, code="S412", cause="OPT-CLIP"):
                 "Trainer(nn.Linear(4, 2)).fit(data)\n", line=12),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls:
             call = event.call
             if not is_clip(event) or not call.qualified:

@@ -1,15 +1,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Class
 from netmend.program.meaning.formulas import Formula, NotElementwise
 from netmend.program.text.queries import inside
-from netmend.vocabulary.finding import Finding
 
 FORWARD = """\
 import torch
@@ -31,7 +29,7 @@ _STEP = 1e-5
 _CLOSE = 0.05  # relative; hand-written approximations of a slope are this near
 
 
-class CustomBackwardWrong(StaticRule, code="S340", cause="TRN-GRAD"):
+class CustomBackwardWrong(StaticRule, code="S340", cause="TRN-GRAD", in_tests=False):
     """The `backward` of an `autograd.Function` does not compute the slope of its `forward`.
 
     Training follows what `backward` returns. With a wrong sign the layers in front are pushed uphill, with a wrong formula in a
@@ -74,9 +72,7 @@ class CustomBackwardWrong(StaticRule, code="S340", cause="TRN-GRAD"):
                 "    @staticmethod\n    def backward(ctx, grad):\n        x, = ctx.saved_tensors\n        return grad * x.abs() / torch.sqrt(x.pow(2) + ctx.width ** 2), None\n", line=14),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        if program.is_test_code:
-            return
+    def check(self, program: Program) -> Findings:
         constants = _constants(program.tree)
         for cls in program.classes:
             pair = _pair(cls)

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import AUGMENT, RETURN, STORE, Branch, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -28,7 +27,7 @@ from netmend.program.meaning.batches import (
 )
 from netmend.program.meaning.operations import depends_on, walk
 from netmend.program.text.edits import wrap
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 HEAD = """\
 import random
@@ -65,7 +64,7 @@ _REDUCED = frozenset(("mean", "median", "max", "min", "std", "var", "norm", "sum
 _OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Pow)
 
 
-class DatasetItemChangedInPlace(StaticRule, code="S535", cause="TRN-AUG-EXTRA"):
+class DatasetItemChangedInPlace(StaticRule, code="S535", cause="TRN-AUG-EXTRA", in_tests=False):
     """`__getitem__` takes a sample out of the data set's store and writes into it, without a copy.
 
     Indexing an array, a tensor or a list gives no copy: what is written into the sample stays in the store. Noise, holes and scaling of
@@ -103,9 +102,7 @@ class DatasetItemChangedInPlace(StaticRule, code="S535", cause="TRN-AUG-EXTRA"):
                 "    def __getitem__(self, i):\n        tokens = self.tokens[i]\n        tokens.append(2)\n        return tokens\n", line=11),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        if program.is_test_code:
-            return
+    def check(self, program: Program) -> Findings:
         told: set[int] = set()
         for entry in program.entries:
             function = entry.function

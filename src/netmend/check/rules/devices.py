@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import CallEvent, Event, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Item, Value, resolved
 from netmend.program.meaning.models import called_model, is_wrapped, moves, moves_inside
 from netmend.program.meaning.number_types import loader_part
 from netmend.program.meaning.operations import LAYOUT, origins, walk
-from netmend.vocabulary.finding import Finding
 
 _STAY = LAYOUT - {"to", "cuda", "cpu", "type", "type_as", "xpu", "mps", "identity"}
 HEAD = f"""{TORCH}\
@@ -65,7 +62,7 @@ class BatchOnOtherDevice(StaticRule, code="S705", cause="GPU-XFER-MISSING"):
                 "set = TensorDataset(torch.randn(100, 4), torch.randn(100, 2))\nfor a, b in DataLoader(set, batch_size=10):\n    out = net(a)\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         moved = moves(program)
         if not moved or "set_default_device" in program.text or "set_default_tensor_type" in program.text:
             return
@@ -184,7 +181,7 @@ class DeviceHardCoded(StaticRule, code="S724", cause="GPU-XFER-MISSING", advisor
         Snippet("a name", "import torch\n\ndevice = torch.device('cuda:0')\nnet.to(device)\n", line=3),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         if "is_available" in program.text or "device_count" in program.text:
             return
         named = [*program.methods_of("cuda", "to"), *program.calls_of("torch.device")]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import resolved
@@ -110,7 +109,7 @@ class OneLabelForRealAndMade(StaticRule, code="S237", cause="DAT-LABEL"):
         Snippet("a hinge with the wrong sign", _gan_labelled("torch.relu(1 - D(real)).mean()", "torch.relu(1 - D(fake.detach())).mean()", "-D(fake).mean()"), line=12),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in rounds(program):
             found = [other for other in judgements(program, turn) if other.backward is not None]
             for judge in {id(other.judge) for other in found}:
@@ -181,7 +180,7 @@ class HalfOfDiscriminatorLoss(StaticRule, code="S238", cause="LOS-CALC"):
         mended("one twice, with a condition", CONDITIONED.format(real="valid", made="fake").replace("(loss_real + loss_fake)", "(loss_fake + loss_fake)⟨ →  + loss_real⟩")),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in rounds(program):
             found = judgements(program, turn)
             for judge in {id(other.judge) for other in found}:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH_F
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import Body, Branch, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Value, constant, resolved
@@ -14,7 +13,7 @@ from netmend.program.meaning.losses import TRIGGERS, losses
 from netmend.program.meaning.modules import BATCH_NORMS, DROPOUTS, is_module_class, self_name
 from netmend.program.meaning.operations import ACTIVATIONS, LAYOUT, all_origins, walk
 from netmend.program.meaning.paths import paths, previous
-from netmend.vocabulary.finding import Edit, Finding, Fix
+from netmend.vocabulary.finding import Edit, Fix
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
 _LAYERS = (
@@ -58,13 +57,13 @@ class DropoutRateExtreme(StaticRule, code="S320", cause="LYR-DROPOUT-RATE"):
         Snippet("all", HEAD + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.drop = nn.Dropout2d(p=1.0)\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls_of(*_LAYERS):
             yield from self._judged(program, event.call, event.call.argument("p", 0))
         for event in program.calls_of(*_FUNCTIONS):
             yield from self._judged(program, event.call, event.call.argument("p", 1))
 
-    def _judged(self, program: Program, call: Call, rate: Value | None) -> Iterator[Finding]:
+    def _judged(self, program: Program, call: Call, rate: Value | None) -> Findings:
         known = constant(resolved(rate)) if rate is not None else None
         most = _MOST_ON_GRAPHS if any(name in program.text for name in _GRAPHS) else _MOST
         if (
@@ -119,7 +118,7 @@ class DropoutIgnoresMode(StaticRule, code="S321", cause="LYR-DROPOUT-MODE"):
                 "        return torch.nn.functional.dropout(h⟨ → , training=self.training⟩)\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls_of(*_NAMES):
             call = event.call
             if call.node is None or call.open or call.argument("training", 2) is not None:
@@ -188,7 +187,7 @@ class DropoutBeforeBatchNorm(StaticRule, code="S323", cause="LYR-NORM-STATS", ad
                 "        self.drop = nn.Dropout2d(0.1)\n\n    def forward(self, x):\n        return self.bn(F.relu(self.drop(self.conv(x))))\n", line=13),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for op in paths(program).ops:
             if op.name in BATCH_NORMS and op.layer is not None:
                 before = previous(op, _THROUGH)
@@ -233,7 +232,7 @@ class DropoutOnOutput(StaticRule, code="S325", cause="LYR-DROPOUT-RATE"):
                 "criterion = nn.MSELoss()\n\ndef train(data, optimizer):\n    for x, y in data:\n        loss = criterion(net(x).squeeze(1), y)\n        loss.backward()\n", line=4),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use in losses(program):
             if use.kind not in _KINDS:
                 continue

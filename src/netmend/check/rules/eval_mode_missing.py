@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import Body, CallEvent, Event, Guard, Loop, before, common_loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Instance, Operation, Value, resolved
@@ -26,7 +25,7 @@ from netmend.program.meaning.operations import depends_on, layer_name, operation
 from netmend.program.meaning.roles import MODEL, bare, role, same
 from netmend.program.meaning.training import backward_calls, grad_is_off, loss_of
 from netmend.program.text.edits import insert_before
-from netmend.vocabulary.finding import SAFE, Finding, Fix
+from netmend.vocabulary.finding import SAFE, Fix
 
 HEAD = f"""{TORCH}{NET_CLASS}\
         self.fc = nn.Linear(4, 3)
@@ -110,7 +109,7 @@ class EvalModeMissing(StaticRule, code="S113", cause="LOOP-MODE-EVAL"):
         Snippet("switched back too early", HEAD + TRAIN + "    net.eval()\n    show(epoch)\n    net.train()\n" + CHECK, line=24),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         seen: dict[int, bool] = {}
         for event in program.calls:
             call = event.call

@@ -1,16 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.containers import container_layers
 from netmend.program.engine.history import Body, Event, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Either, Element, Unknown, Value, resolved
 from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, layer_name, operation, origins
 from netmend.program.meaning.uses import operations
-from netmend.vocabulary.finding import Finding
 
 HEAD = f"""{TORCH}{NET_CLASS}\
         self.a, self.b, self.c = nn.Linear(4, 8), nn.Linear(8, 8), nn.Linear(8, 2)
@@ -45,7 +42,7 @@ class ExponentialAfterExponential(StaticRule, code="S342", cause="ACT-HID-WRONG"
         Snippet("in a loop", HEAD + "        for layer in (self.a, self.b):\n            x = torch.exp(layer(x))\n        return self.c(x)\n", line=12),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for op, event in operations(program, "exp"):
             if op.input is None or event.node is None:
                 continue

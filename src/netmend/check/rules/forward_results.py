@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH, TORCH_F
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.library.activations import SHARES
 from netmend.program.engine.history import STORE, Body, Branch, Event
 from netmend.program.engine.program import Program
@@ -26,7 +25,7 @@ from netmend.program.meaning.paths import Paths, paths
 from netmend.program.meaning.sizes import LITERAL_LAYERS, setting
 from netmend.program.text.edits import insert_after, replace
 from netmend.program.text.queries import inside, names_in
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 OUTPUT_NET = f"""{TORCH_F}{NET_CLASS}\
         self.fc = nn.Linear(4, 8)
@@ -43,7 +42,7 @@ _PURE = ACTIVATIONS | DROPOUTS | NORMS | (RANDOM - {"lstm", "gru", "rnn"}) | {
 _PROBABILITIES = frozenset((*SHARES, "log_softmax", "logsoftmax"))
 
 
-class OutputThrownAway(StaticRule, code="S317", cause="ARC-NET-WRONG"):
+class OutputThrownAway(StaticRule, code="S317", cause="ARC-NET-WRONG", in_tests=False):
     """The result of a layer or tensor function in `forward` is never used.
 
     Layers and functions return a new tensor and leave their input as it was: `self.bn(x)` on a line of its own does nothing, and a
@@ -71,9 +70,9 @@ class OutputThrownAway(StaticRule, code="S317", cause="ARC-NET-WRONG"):
         Snippet("a branch nobody reads", OUTPUT_NET + "        a = self.fc(x)\n        b = self.skip(x)\n        return self.out(a + a)\n", line=16),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         alone, unread = _written(program)
-        if (not alone and not unread) or program.is_test_code:
+        if not alone and not unread:
             return
         known = paths(program)
         for op in known.ops if alone else ():
@@ -223,7 +222,7 @@ class LayerNeverUsed(StaticRule, code="S318", cause="ARC-NET-WRONG", advisory=Tr
         Snippet("another one used twice", LAYER_NET + "        x = self.fc1(x).relu()\n        x = self.fc2(x)\n        return self.fc2(x)\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         classes = module_classes(program)
         if not classes:
             return
@@ -291,7 +290,7 @@ class ForwardWithoutReturn(StaticRule, code="S319", cause="ARC-NET-WRONG"):
         Snippet("bare return", RETURN_NET + "        out = self.fc(x)\n        return\n", line=10),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for cls in module_classes(program):
             method = cls.methods.get("forward")
             if (

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Const, Instance, Name, Value, resolved
@@ -55,7 +54,7 @@ class NewHeadFrozen(StaticRule, code="S409", cause="LOOP-FREEZE", preview=True):
                 "    return net, torch.optim.SGD(net.parameters(), lr=0.01)\n", line=9),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for freeze in freezes(program):
             if not is_module(freeze.model) or is_released(program, freeze):
                 continue
@@ -127,7 +126,7 @@ class ModuleFlagWithoutEffect(StaticRule, code="S410", cause="LOOP-FREEZE"):
         mended("misspelt", "import torch\ndef freeze(net):\n    for param in net.parameters():\n        param.⟨require_grad → requires_grad⟩ = False\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.events:
             target = event.target
             if event.kind != STORE or target is None or target.base is None:
@@ -250,7 +249,7 @@ class TrainedModelFrozen(StaticRule, code="S413", cause="LOOP-FREEZE", preview=T
                 + REST.replace("model.parameters()", "list(model.parameters())"), line=6),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for freeze in freezes(program):
             if not is_module(freeze.model) or is_released(program, freeze) or _is_changed(program, freeze):
                 continue

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.meaning.adversaries import REAL, judgements
 from netmend.program.meaning.judged_answers import Pull, wanted_instead
 from netmend.program.meaning.training import rounds
-from netmend.vocabulary.finding import Finding
 
 GAN = """\
 import torch
@@ -143,7 +140,7 @@ class GeneratorWantsToBeCaught(StaticRule, code="S236", cause="LOS-CALC"):
         Snippet("one of two answers", TWO_ANSWERS.format("fake"), line=33),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in rounds(program):
             found = judgements(program, turn)
             for wish in found:

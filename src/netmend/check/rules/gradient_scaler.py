@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import Event, always, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, constant
@@ -23,7 +22,7 @@ from netmend.program.meaning.training import (
     steps_plainly,
 )
 from netmend.program.text.edits import insert_after, insert_before, replace
-from netmend.vocabulary.finding import SAFE, Finding, Fix
+from netmend.vocabulary.finding import SAFE, Fix
 
 CLIP_HEAD = f"""{TORCH}
 def train(model, loader, optimizer, scaler, loss_fn):
@@ -76,7 +75,7 @@ class ClipBeforeUnscale(StaticRule, code="S117", cause="LOOP-AMP"):
         Snippet("in a trainer", TRAINER + TRAINER_END, line=13, fixed=TRAINER + "            self.scaler.unscale_(self.opt)\n" + TRAINER_END),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in turns(program):
             if not any(map(is_clipping, turn.clip)) or any(map(is_written, turn.loop.events())):
                 continue
@@ -165,7 +164,7 @@ class StepPastScaler(StaticRule, code="S119", cause="LOOP-AMP"):
                 "        optimizer.step()\n        scaler.update()\n", line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in turns(program):
             scaler = next((scaler_of(event) for event in turn.backward if scaler_of(event) is not None), None)
             if scaler is None or _may_be_off(scaler) or any(map(is_written, turn.loop.events())):
@@ -174,7 +173,7 @@ class StepPastScaler(StaticRule, code="S119", cause="LOOP-AMP"):
                 yield from self._past(program, turn)
             yield from self._not_updated(program, turn, scaler)
 
-    def _past(self, program: Program, turn: Round) -> Iterator[Finding]:
+    def _past(self, program: Program, turn: Round) -> Findings:
         if any(map(is_scaled_step, turn.step)) or not all(
             scaler_of(event) is not None for event in turn.backward
         ):
@@ -192,7 +191,7 @@ class StepPastScaler(StaticRule, code="S119", cause="LOOP-AMP"):
             return None
         return Fix("Step through the scaler", replace(program, step.node, f"{scaler}.step({name})"), SAFE)
 
-    def _not_updated(self, program: Program, turn: Round, scaler: Value) -> Iterator[Finding]:
+    def _not_updated(self, program: Program, turn: Round, scaler: Value) -> Findings:
         steps = [step for step in turn.step if is_scaled_step(step) and always(step, turn.loop)]
         if not steps or any(
             _is_called(event, "update") for event in program.entry_of(turn.loop).block.events()

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH, TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import STORE, CallEvent, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Value, resolved
@@ -93,7 +93,7 @@ class GradientPathCut(StaticRule, code="S222", cause="LOS-GRAPH-CUT"):
         Snippet("between two parts", PARTS.format(".detach()", ""), line=11),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         reaches = [
             (event, loss, reach(program, loss))
             for event in backward_calls(program)
@@ -190,7 +190,7 @@ class GradientForcedOnLoss(StaticRule, code="S223", cause="LOS-GRAPH-CUT"):
         Snippet("as a method", FORCED_HEAD + "loss = criterion(net(x).detach(), y).requires_grad_()\nloss.backward()\n", line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         stores: dict[int, Event] | None = None
         for event in backward_calls(program):
             if stores is None:
@@ -246,7 +246,7 @@ class AccuracyAsLoss(StaticRule, code="S224", cause="LOS-GRAPH-CUT"):
         Snippet("in a helper", ACCURACY_HEAD + "def accuracy(out, y):\n    return out.argmax(1).eq(y).float().mean()\n\nloss = -accuracy(net(x), y)\nloss.backward()\n", line=10),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in backward_calls(program):
             for loss in lost(event)[:1]:
                 node = compared(loss)

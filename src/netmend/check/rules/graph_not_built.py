@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value
@@ -123,7 +123,7 @@ class DrawWithoutGradient(StaticRule, code="S239", cause="LOS-GRAPH-CUT"):
         Snippet("data of the code", VAE.format(_WAY, "z.data", ""), line=19),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in backward_calls(program):
             for loss in lost(event)[:1]:
                 for draw, what in (
@@ -259,7 +259,7 @@ class DerivativeWithoutGraph(StaticRule, code="S231", cause="LOS-GRAPH-CUT"):
                 "    loss = nn.functional.mse_loss(model(x), y) + 0.01 * model.net(x).pow(2).mean()\n" + STEP, line=12),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in backward_calls(program):
             loss = loss_of(event)
             if loss is None:

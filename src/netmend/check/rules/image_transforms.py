@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Value, constant, resolved
 from netmend.program.meaning.loaders import (
@@ -16,7 +15,7 @@ from netmend.program.meaning.loaders import (
     transform_of,
 )
 from netmend.program.text.edits import replace
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 ORDER_HEAD = "from torchvision import transforms as T\n\n"
 # These need images of PIL or leave them as they are; whatever stands before them is no tensor yet.
@@ -72,7 +71,7 @@ class TransformsInWrongOrder(StaticRule, code="S515", cause="PRE-WRONG-STEP"):
                 "steps = transforms.Compose([transforms.ToTensor(), transforms.Resize(32), transforms.ToTensor()])\n", line=3),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls_of("torchvision.transforms.Compose", "torchvision.transforms.v2.Compose"):
             steps = steps_of(event.call)
             if steps is None:
@@ -154,7 +153,7 @@ class AugmentationChangesLabel(StaticRule, code="S523", cause="TRN-AUG-EXTRA"):
                 "        transform=Compose([\n            RandomRotation(180),\n            ToTensor(),\n        ]),\n    )\n", line=9),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls:
             if image_set(event.call) not in _CHARACTERS or split_of(event.call) == "test":
                 continue

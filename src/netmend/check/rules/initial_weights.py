@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Operation, Value, constant, resolved
@@ -18,7 +16,6 @@ from netmend.program.meaning.initialisers import (
 )
 from netmend.program.meaning.operations import ACTIVATIONS, Op
 from netmend.program.meaning.paths import UNCHANGED, Paths, paths, previous
-from netmend.vocabulary.finding import Finding
 
 CONSTANT_HEAD = "import torch\nfrom torch import nn\n\n"
 MODEL = "model = nn.Sequential(nn.Linear(2, 64), nn.Tanh(), nn.Linear(64, 1))\n"
@@ -41,7 +38,7 @@ class Net(nn.Module):
 _THROUGH = UNCHANGED | ACTIVATIONS | {"batchnorm1d", "batchnorm2d", "flatten", "maxpool2d", "view"}
 
 
-class ConstantInitialWeights(StaticRule, code="S315", cause="ARC-INIT-WEIGHT"):
+class ConstantInitialWeights(StaticRule, code="S315", cause="ARC-INIT-WEIGHT", in_tests=False):
     """The weights of successive layers all start at the same constant.
 
     Units of a layer that start alike get the same gradient and stay alike for ever: the layer is as good as one unit. With zeros in
@@ -80,9 +77,7 @@ class ConstantInitialWeights(StaticRule, code="S315", cause="ARC-INIT-WEIGHT"):
         Snippet("all parameters", CONSTANT_HEAD + MODEL + "for p in model.parameters():\n    nn.init.constant_(p, 0.5)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n", line=6),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        if program.is_test_code:
-            return
+    def check(self, program: Program) -> Findings:
         named: list[tuple[Setting, tuple[Value, ...]]] = []
         for setting in settings(program):
             everywhere = is_for_all_layers(program, setting) or is_whole_model(program, setting)
@@ -179,7 +174,7 @@ class WeightsOfOneSign(StaticRule, code="S343", cause="ARC-INIT-WEIGHT"):
                 "        self.a = nn.Linear(9, 9)\n        nn.init.uniform_(self.a.weight, a=-0.2, b=-0.1)\n\n    def forward(self, x):\n        return self.a(x).relu()\n", line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in [
             *program.calls_of("torch.nn.init.uniform_", "torch.nn.init.uniform"),
             *program.methods_of("uniform_"),

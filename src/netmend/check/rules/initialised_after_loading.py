@@ -1,17 +1,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.library.operations import FLOATS, MOVES
 from netmend.program.engine.history import EXIT, RETURN, Block, Body, Branch, CallEvent, Event, Guard
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Value, resolved
 from netmend.program.meaning.initialisers import Kinds, covers, set_by_function, set_by_loop
 from netmend.program.meaning.models import is_part
-from netmend.vocabulary.finding import Finding
 
 HEAD = f"""{TORCH}{NET_CLASS}\
         self.backbone = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 16))
@@ -51,7 +49,7 @@ _HARMLESS = frozenset(
 _PASSIVE = ("print", "len", "isinstance", "hasattr", "getattr", "super", "torch.nn.", "torch.optim.", "torch.load", "torch.compile")  # fmt: skip
 
 
-class InitialisedAfterLoading(StaticRule, code="S346", cause="ARC-INIT-WEIGHT"):
+class InitialisedAfterLoading(StaticRule, code="S346", cause="ARC-INIT-WEIGHT", in_tests=False):
     """Trained weights are loaded, and then every layer is given new start values.
 
     `model.apply(init_weights)` reaches all layers inside the model, also those that were just loaded. The trained weights are gone, and
@@ -87,9 +85,9 @@ class InitialisedAfterLoading(StaticRule, code="S346", cause="ARC-INIT-WEIGHT"):
                 "        if isinstance(m, nn.Conv2d):\n            nn.init.kaiming_normal_(m.weight)\n        elif isinstance(m, nn.Linear):\n            nn.init.normal_(m.weight, 0, 0.01)\n", line=10),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         loads = [event for event in program.methods_of("load_state_dict") if _model(event) is not None]
-        if not loads or program.is_test_code:
+        if not loads:
             return
         for event in program.methods_of("apply", "modules", "parameters"):
             model, kinds = _model(event), _kinds(program, event)

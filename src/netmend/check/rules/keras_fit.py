@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, KerasRule, Snippet, mended
 from netmend.library.keras import SEQUENCE_LAYERS
 from netmend.program.engine.history import STORE, Event, before
 from netmend.program.engine.program import Program
@@ -23,14 +21,14 @@ from netmend.program.meaning.keras import Compiled, chain, compiles, fits, kind,
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.roles import same
 from netmend.program.text.edits import delete_argument
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 VALIDATION_HEAD = (
     "import keras\n\nmodel = keras.Sequential([keras.layers.Dense(1)])\nmodel.compile('adam', 'mse')\n"
 )
 
 
-class KerasValidationIsTraining(StaticRule, code="S810", cause="VAL-SPLIT"):
+class KerasValidationIsTraining(KerasRule, code="S810", cause="VAL-SPLIT", in_tests=False):
     """`fit` is given its own training data as validation data.
 
     Validation then shows how well the data is remembered, not how well the model will do; overfitting cannot be seen, and early
@@ -39,7 +37,6 @@ class KerasValidationIsTraining(StaticRule, code="S810", cause="VAL-SPLIT"):
     Keep data aside: `validation_split=0.1`, or a part of its own.
     """
 
-    needs = "keras"
     message = (
         "The validation data is the training data; hold out a part, for example with validation_split=0.1."
     )
@@ -74,8 +71,8 @@ class KerasValidationIsTraining(StaticRule, code="S810", cause="VAL-SPLIT"):
         ),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        for event in program.methods_of("fit") if not program.is_test_code else ():
+    def check(self, program: Program) -> Findings:
+        for event in program.methods_of("fit"):
             call = event.call
             if "validation_data" not in call.keywords:
                 continue
@@ -109,7 +106,7 @@ x_train, x_test, y_train, y_test = train_test_split(x, y)
 """
 
 
-class KerasFitOnTestData(StaticRule, code="S811", cause="VAL-TEST-LEAK"):
+class KerasFitOnTestData(KerasRule, code="S811", cause="VAL-TEST-LEAK", in_tests=False):
     """`fit` is given the test part of the data.
 
     What the model was trained on cannot test it: the score on it says nothing about new data.
@@ -117,7 +114,6 @@ class KerasFitOnTestData(StaticRule, code="S811", cause="VAL-TEST-LEAK"):
     Fit on the training part and keep the test part for the last evaluation.
     """
 
-    needs = "keras"
     message = "The model is fitted on the test part of the data; use the training part."
     triggers = ("load_data", "train_test_split", ".fit(")
 
@@ -137,8 +133,8 @@ class KerasFitOnTestData(StaticRule, code="S811", cause="VAL-TEST-LEAK"):
                 "model = keras.Sequential([keras.layers.Dense(10, activation='softmax')])\nmodel.compile('adam', 'sparse_categorical_crossentropy')\nmodel.fit(x_test, y_test)\n", line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        events = program.methods_of("fit") if not program.is_test_code else []
+    def check(self, program: Program) -> Findings:
+        events = program.methods_of("fit")
         given = [
             (event, source(event.call.argument("x", 0) if event.call is not None else None))
             for event in events
@@ -161,7 +157,7 @@ model = keras.Sequential([base, keras.layers.Dense(10, activation="softmax")])
 COMPILE = "model.compile('adam', 'sparse_categorical_crossentropy')\n"
 
 
-class KerasTrainableAfterCompile(StaticRule, code="S812", cause="LOOP-FREEZE"):
+class KerasTrainableAfterCompile(KerasRule, code="S812", cause="LOOP-FREEZE"):
     """`trainable` is changed after `compile`, and `fit` follows without another `compile`.
 
     The set of trained weights is taken over by `compile`. What is frozen or thawed afterwards is trained, or stays fixed, as before.
@@ -169,7 +165,6 @@ class KerasTrainableAfterCompile(StaticRule, code="S812", cause="LOOP-FREEZE"):
     Call `compile` again after the change, usually with a smaller learning rate.
     """
 
-    needs = "keras"
     message = "This has no effect until the model is compiled again; call compile() after it."
     triggers = (".trainable",)
 
@@ -185,7 +180,7 @@ class KerasTrainableAfterCompile(StaticRule, code="S812", cause="LOOP-FREEZE"):
         Snippet("layers of the model", TRAINABLE_HEAD + "def tune(x, y):\n    " + COMPILE + "    for layer in model.layers[:-1]:\n        layer.trainable = False\n    model.fit(x, y)\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         stores = [
             event
             for event in program.events
@@ -233,7 +228,7 @@ def _belongs(base: Value, model: Call) -> bool:
 COMPILE_HEAD = "import keras\n\nmodel = keras.Sequential([keras.layers.Dense(1)])\n"
 
 
-class KerasFitBeforeCompile(StaticRule, code="S813", cause="API-CALL-MISSING"):
+class KerasFitBeforeCompile(KerasRule, code="S813", cause="API-CALL-MISSING"):
     """`fit` or `evaluate` is called on a model that was never compiled before.
 
     The call stops with "You must call `compile()` before using the model".
@@ -241,7 +236,6 @@ class KerasFitBeforeCompile(StaticRule, code="S813", cause="API-CALL-MISSING"):
     Call `model.compile(optimizer=…, loss=…)` first.
     """
 
-    needs = "keras"
     message = "The model is not compiled here; call model.compile(optimizer=..., loss=...) before fit()."
     triggers = (".fit(",)
 
@@ -257,7 +251,7 @@ class KerasFitBeforeCompile(StaticRule, code="S813", cause="API-CALL-MISSING"):
                 "    net.compile('adam', 'mse')\n", line=6),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event, _, model in fits(program):
             made = next((other for other in program.calls if other.value is model), None)
             entry = program.entry_of(event)
@@ -291,7 +285,7 @@ def _may_compile(call: Call | None, model: Call) -> bool:
 SHUFFLE_HEAD = "import keras\nfrom keras import layers\n\nmodel = keras.Sequential([layers.Dense(10, activation='softmax')])\nmodel.compile('adam', 'categorical_crossentropy')\n"
 
 
-class KerasFitNotShuffled(StaticRule, code="S817", cause="API-SHUFFLE-POS", advisory=True):
+class KerasFitNotShuffled(KerasRule, code="S817", cause="API-SHUFFLE-POS", advisory=True):
     """`fit` is told not to shuffle, and the model is not one for sequences.
 
     Batches then come in the order of the data. Where that is sorted, by class or by time, each batch pulls the weights one way and
@@ -300,7 +294,6 @@ class KerasFitNotShuffled(StaticRule, code="S817", cause="API-SHUFFLE-POS", advi
     Leave `shuffle` at its default, True; set it to False for stateful models and time series only.
     """
 
-    needs = "keras"
     message = "shuffle=False trains on the data in its order; leave shuffle at True unless the order matters."
     triggers = ("shuffle=False",)
 
@@ -322,7 +315,7 @@ class KerasFitNotShuffled(StaticRule, code="S817", cause="API-SHUFFLE-POS", advi
         ),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event, call, model in fits(program):
             layers = chain(program, model)
             if constant(call.keywords.get("shuffle"), True) is not False or layers is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, KerasRule, Snippet
 from netmend.library.keras import KEEP_RANGE
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Value, constant, resolved
@@ -23,7 +23,6 @@ from netmend.program.meaning.keras import (
     width,
 )
 from netmend.program.meaning.operations import operation
-from netmend.vocabulary.finding import Finding
 
 LABEL_HEAD = """\
 import keras
@@ -34,7 +33,7 @@ model = keras.Sequential([layers.Flatten(), layers.Dense(10, activation="softmax
 """
 
 
-class KerasLabelForm(StaticRule, code="S804", cause="INP-METHOD-SHAPE"):
+class KerasLabelForm(KerasRule, code="S804", cause="INP-METHOD-SHAPE"):
     """Labels and loss disagree on the form: one-hot codes for the sparse loss, or class numbers for the categorical one.
 
     `sparse_categorical_crossentropy` takes class numbers, `categorical_crossentropy` one-hot codes. With the other form `fit` stops
@@ -43,7 +42,6 @@ class KerasLabelForm(StaticRule, code="S804", cause="INP-METHOD-SHAPE"):
     Change the loss, or the labels with `keras.utils.to_categorical(y)`.
     """
 
-    needs = "keras"
     message = "The labels do not have the format this loss expects."
     triggers = ("categorical_crossentropy", "CategoricalCrossentropy", ".fit(")
 
@@ -62,7 +60,7 @@ class KerasLabelForm(StaticRule, code="S804", cause="INP-METHOD-SHAPE"):
                 "def run(x, y):\n    model = build()\n    y = to_categorical(y, 3)\n    model.fit(x, y)\n", line=12),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         known = list(compiles(program))
         for event, call, model in fits(program):
             last = [
@@ -111,7 +109,7 @@ MODEL = "model = keras.Sequential([layers.Flatten(), layers.Dense(64, activation
 COMPILE = "model.compile('adam', 'sparse_categorical_crossentropy')\n"
 
 
-class KerasPixelsNotScaled(StaticRule, code="S816", cause="PRE-MISS-NORM"):
+class KerasPixelsNotScaled(KerasRule, code="S816", cause="PRE-MISS-NORM"):
     """Images of a Keras data set go into the model as they are loaded: whole numbers from 0 to 255.
 
     Layers start out for inputs around one. With values in the hundreds sigmoids saturate, gradients are far too large, and training
@@ -120,7 +118,6 @@ class KerasPixelsNotScaled(StaticRule, code="S816", cause="PRE-MISS-NORM"):
     Divide by 255 (`x_train = x_train / 255.0`, the test images too), or begin the model with `layers.Rescaling(1 / 255)`.
     """
 
-    needs = "keras"
     message = "Pixels from 0 to 255 go into the model unscaled; divide the images by 255, for training and test alike."
     triggers = ("load_data", ".fit(")
 
@@ -138,7 +135,7 @@ class KerasPixelsNotScaled(StaticRule, code="S816", cause="PRE-MISS-NORM"):
                 + COMPILE + "model.fit(x, y, validation_data=(x_test, y_test))\n", line=11),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event, call, model in fits(program):
             data = source(call.argument("x", 0))
             if data.data not in IMAGES or data.part != 0 or data.scaled:
@@ -166,7 +163,7 @@ SHAPE_HEAD = "import keras\nfrom keras import layers\n\n(x, y), (x_test, y_test)
 TAIL = "model.compile('adam', 'sparse_categorical_crossentropy')\nmodel.fit(x, y)\n"
 
 
-class KerasShapeConflict(StaticRule, code="S822", cause="LYR-IN-SHAPE"):
+class KerasShapeConflict(KerasRule, code="S822", cause="LYR-IN-SHAPE"):
     """Sizes that are written in the program cannot fit: a Reshape of another number of values, or an input shape the data does not have.
 
     Keras stops there when the model is built, or at the first batch of `fit`.
@@ -174,7 +171,6 @@ class KerasShapeConflict(StaticRule, code="S822", cause="LYR-IN-SHAPE"):
     Make the sizes agree: a Reshape keeps the number of values; MNIST images are 28 × 28, CIFAR images 32 × 32 × 3.
     """
 
-    needs = "keras"
     message = "The sizes do not fit."
     triggers = ("Reshape(", ".fit(")
 
@@ -193,7 +189,7 @@ class KerasShapeConflict(StaticRule, code="S822", cause="LYR-IN-SHAPE"):
                 "model = keras.Sequential([layers.Conv2D(8, 3, input_shape=(28, 28, 1)), layers.Flatten(), layers.Dense(10, 'softmax')])\n" + TAIL.replace("fit(x", "fit(x / 255"), line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         told: set[int] = set()
         for first, second in _neighbours(program):
             wide, shape = width(first), _shape(second.argument("target_shape", 0))

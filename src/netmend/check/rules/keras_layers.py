@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, KerasRule, Snippet, mended
 from netmend.library.keras import ELEMENTWISE_LAYERS, LINEAR_BETWEEN
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Name, Value, constant, resolved
@@ -24,12 +23,12 @@ from netmend.program.meaning.keras import (
     width,
 )
 from netmend.program.text.edits import delete_argument
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 HEAD = "import keras\nfrom keras import layers\n\n"
 
 
-class KerasLinearStack(StaticRule, code="S808", cause="ACT-HID-MISSING"):
+class KerasLinearStack(KerasRule, code="S808", cause="ACT-HID-MISSING"):
     """Two layers with weights follow each other with no activation between.
 
     Two linear maps in a row are one linear map: the first layer adds weights and time, and nothing the model could not do without it.
@@ -38,7 +37,6 @@ class KerasLinearStack(StaticRule, code="S808", cause="ACT-HID-MISSING"):
     Give the hidden layer an activation: `Dense(64, activation="relu")`.
     """
 
-    needs = "keras"
     message = (
         'This layer has no activation, so it and the next are one linear map; give it activation="relu".'
     )
@@ -58,7 +56,7 @@ class KerasLinearStack(StaticRule, code="S808", cause="ACT-HID-MISSING"):
                 "model = keras.Model(a, b)\nmodel.compile('adam', 'sparse_categorical_crossentropy')\n", line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for compiled in compiles(program):
             layers = compiled.layers.layers if compiled.layers is not None else ()
             for place, layer in enumerate(layers):
@@ -94,7 +92,7 @@ _MAPS = (
 _POOLS = ("MaxPooling2D", "AveragePooling2D", "MaxPool2D", "MaxPooling3D")
 
 
-class KerasFlattenMissing(StaticRule, code="S809", cause="LYR-FLATTEN-MISSING"):
+class KerasFlattenMissing(KerasRule, code="S809", cause="LYR-FLATTEN-MISSING"):
     """A feature map goes into Dense layers up to the output, and nothing flattens or pools it.
 
     `Dense` works on the last axis only: the output keeps height and width, one prediction per position, and `fit` stops with an error
@@ -103,7 +101,6 @@ class KerasFlattenMissing(StaticRule, code="S809", cause="LYR-FLATTEN-MISSING"):
     Put `layers.Flatten()` or `layers.GlobalAveragePooling2D()` before the first Dense layer.
     """
 
-    needs = "keras"
     message = "The feature map reaches this Dense layer unflattened; put Flatten() or GlobalAveragePooling2D() before it."
     triggers = ("Conv2D", "Conv3D", ".compile(")
 
@@ -120,7 +117,7 @@ class KerasFlattenMissing(StaticRule, code="S809", cause="LYR-FLATTEN-MISSING"):
                 "b = keras.layers.Dropout(0.3)(b)\nb = keras.layers.Dense(1, activation='sigmoid')(b)\nmodel = keras.Model(a, b)\nmodel.compile(loss='binary_crossentropy')\n", line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for compiled in compiles(program):
             if compiled.layers is None or compiled.loss not in (*ENTROPIES, "mse", "mae"):
                 continue
@@ -147,7 +144,7 @@ def _unflattened(chain: Chain) -> Call | None:
     return None
 
 
-class KerasActivationTwice(StaticRule, code="S814", cause="ACT-EXTRA"):
+class KerasActivationTwice(KerasRule, code="S814", cause="ACT-EXTRA"):
     """A layer has an activation, and an activation layer follows at once.
 
     Two in a row are at best one too many (ReLU of ReLU); ReLU before sigmoid or softmax cuts the negative scores off, sigmoid
@@ -156,7 +153,6 @@ class KerasActivationTwice(StaticRule, code="S814", cause="ACT-EXTRA"):
     Keep one: in the layer or as a layer of its own.
     """
 
-    needs = "keras"
     message = "{} follows {} at once; keep one of the two."
     triggers = ("Activation(", "ReLU(", "Softmax(", "ELU(", ".compile(")
     patterns = (r"\bDense\(|\.compile\(|\bConv2D\(",)
@@ -174,7 +170,7 @@ class KerasActivationTwice(StaticRule, code="S814", cause="ACT-EXTRA"):
                 "b = layers.Flatten()(b)\nmodel = Model(a, layers.Dense(1)(b))\nmodel.compile('adam', 'mse')\n", line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for compiled in compiles(program):
             layers = compiled.layers.layers if compiled.layers is not None else ()
             for first, second in pairwise(layers):
@@ -191,7 +187,7 @@ class KerasActivationTwice(StaticRule, code="S814", cause="ACT-EXTRA"):
 _CONSTANT = ("zeros", "ones", "zero", "one", "constant")
 
 
-class KerasConstantStart(StaticRule, code="S815", cause="ARC-INIT-WEIGHT"):
+class KerasConstantStart(KerasRule, code="S815", cause="ARC-INIT-WEIGHT"):
     """The weights of a hidden layer all start at one value.
 
     All units of the layer then compute the same and get the same gradient: they stay equal for ever, and the layer works as a single
@@ -200,7 +196,6 @@ class KerasConstantStart(StaticRule, code="S815", cause="ARC-INIT-WEIGHT"):
     Leave `kernel_initializer` at its default. Zeros for `bias_initializer` are fine.
     """
 
-    needs = "keras"
     message = "All weights of this hidden layer start identical and stay identical; leave kernel_initializer at its default."
     triggers = ("kernel_initializer", ".compile(")
 
@@ -214,7 +209,7 @@ class KerasConstantStart(StaticRule, code="S815", cause="ARC-INIT-WEIGHT"):
                 "model.add(layers.Flatten())\nmodel.add(layers.Dense(1))\nmodel.compile('adam', 'mse')\n", line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for compiled in compiles(program):
             layers = compiled.layers.layers if compiled.layers is not None else ()
             weighted = [layer for layer in layers if is_map(layer)]
@@ -247,7 +242,7 @@ _LAYERS = (
 )
 
 
-class KerasDropoutOfAll(StaticRule, code="S820", cause="LYR-DROPOUT-RATE"):
+class KerasDropoutOfAll(KerasRule, code="S820", cause="LYR-DROPOUT-RATE", in_tests=False):
     """A dropout rate of 1 or more, or below 0.
 
     The rate is the share of values that is dropped. At 1 nothing is left and no gradient comes back; above, Keras refuses it. Often
@@ -256,7 +251,6 @@ class KerasDropoutOfAll(StaticRule, code="S820", cause="LYR-DROPOUT-RATE"):
     Give a share between 0 and 1, such as `Dropout(0.2)`.
     """
 
-    needs = "keras"
     message = "A dropout rate of {} is not between 0 and 1; write Dropout(0.2), for example."
     triggers = ("Dropout",)
     patterns = (r"\bDense\(|\.compile\(|Dropout[123]D\(|rate\s*=",)
@@ -278,12 +272,8 @@ class KerasDropoutOfAll(StaticRule, code="S820", cause="LYR-DROPOUT-RATE"):
         ),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        for event in (
-            program.calls_of(*(f"keras.layers.{name}" for name in _LAYERS))
-            if not program.is_test_code
-            else ()
-        ):
+    def check(self, program: Program) -> Findings:
+        for event in program.calls_of(*(f"keras.layers.{name}" for name in _LAYERS)):
             rate = constant(event.call.argument("rate", 0))
             if isinstance(rate, int | float) and not isinstance(rate, bool) and not 0 <= rate < 1:
                 yield self.finding(program, event.node, self.message.format(rate))

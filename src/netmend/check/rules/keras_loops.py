@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, KerasRule, Snippet
 from netmend.program.engine.history import CallEvent, Event, Guard, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -20,7 +18,6 @@ from netmend.program.engine.values import (
 from netmend.program.meaning.keras import fits, model_of
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.roles import same
-from netmend.vocabulary.finding import Finding
 
 TAPE_HEAD = """\
 import tensorflow as tf
@@ -34,7 +31,7 @@ loss_fn = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 """
 
 
-class KerasGradientTape(StaticRule, code="S821", cause="LOS-GRAPH-CUT"):
+class KerasGradientTape(KerasRule, code="S821", cause="LOS-GRAPH-CUT"):
     """The loss is computed outside the `GradientTape`, or gradients are applied to other variables than they were taken of.
 
     The tape records only what happens inside its `with`. A loss computed behind it has no recorded path: all gradients are None and
@@ -43,7 +40,6 @@ class KerasGradientTape(StaticRule, code="S821", cause="LOS-GRAPH-CUT"):
     Compute the loss inside the `with`, and use one list of variables for `gradient` and `apply_gradients`.
     """
 
-    needs = "keras"
     message = "The loss is computed outside the tape, so it has no gradient; move the line into the `with`."
     triggers = ("GradientTape",)
 
@@ -60,7 +56,7 @@ class KerasGradientTape(StaticRule, code="S821", cause="LOS-GRAPH-CUT"):
                 "    grads = tape.gradient(loss, model.trainable_variables)\n    optimizer.apply_gradients(zip(grads, other.trainable_variables))\n", line=13),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         made = {id(event.value): event for event in program.calls}
         for event in program.methods_of("gradient"):
             call = event.call
@@ -137,7 +133,7 @@ def test(model, folder):
 """
 
 
-class KerasShuffledPredictions(StaticRule, code="S825", cause="PRE-WRONG-STEP"):
+class KerasShuffledPredictions(KerasRule, code="S825", cause="PRE-WRONG-STEP"):
     """Predictions for a shuffled generator are compared with its `classes`, which are in the order of the files.
 
     `flow_from_directory` shuffles unless told not to. Predictions come in the shuffled order, `classes` does not: the comparison is
@@ -146,7 +142,6 @@ class KerasShuffledPredictions(StaticRule, code="S825", cause="PRE-WRONG-STEP"):
     Make the test generator with `shuffle=False`.
     """
 
-    needs = "keras"
     message = (
         "The predictions are in shuffled order, `classes` is not; create the generator with shuffle=False."
     )
@@ -163,7 +158,7 @@ class KerasShuffledPredictions(StaticRule, code="S825", cause="PRE-WRONG-STEP"):
                 "print(classification_report(test.classes, guess))\n", line=9),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         shuffled = {
             id(call): event
             for event in program.methods_of(*_FLOWS)
@@ -213,7 +208,7 @@ def build(units=32):
 """
 
 
-class KerasModelRebuilt(StaticRule, code="S826", cause="ARC-INIT-MULTI"):
+class KerasModelRebuilt(KerasRule, code="S826", cause="ARC-INIT-MULTI"):
     """A loop over epochs makes a new model in each round and fits it for one epoch.
 
     Each round throws away what the one before has learnt; after the loop the model has seen one epoch. Memory grows as well.
@@ -221,7 +216,6 @@ class KerasModelRebuilt(StaticRule, code="S826", cause="ARC-INIT-MULTI"):
     Make the model before the loop, or call `fit` once with `epochs=…`.
     """
 
-    needs = "keras"
     message = (
         "Each iteration creates a new model and loses what was learned; create the model before the loop."
     )
@@ -241,7 +235,7 @@ class KerasModelRebuilt(StaticRule, code="S826", cause="ARC-INIT-MULTI"):
                 "        model.compile('sgd', 'mse')\n        model.fit(x, y)\n    return model\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         made: dict[int, Event] | None = None
         for event, call, model in fits(program):
             loop = next(iter(event.loops()), None)

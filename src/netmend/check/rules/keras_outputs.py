@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, KerasRule, Snippet, mended
 from netmend.library.keras import CUT_OFF
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, resolved
@@ -29,12 +27,12 @@ from netmend.program.meaning.keras import (
     width,
 )
 from netmend.program.text.edits import replace
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 LOGITS_HEAD = "import keras\nfrom keras import layers\n\n"
 
 
-class KerasActivationBeforeLogitsLoss(StaticRule, code="S801", cause="LYR-SOFTMAX-EXTRA"):
+class KerasActivationBeforeLogitsLoss(KerasRule, code="S801", cause="LYR-SOFTMAX-EXTRA"):
     """The model ends in softmax or sigmoid, and the loss is told `from_logits=True`.
 
     The loss then applies softmax or sigmoid a second time. Gradients flatten, training is slow and ends worse; nothing crashes.
@@ -42,7 +40,6 @@ class KerasActivationBeforeLogitsLoss(StaticRule, code="S801", cause="LYR-SOFTMA
     Drop the activation of the last layer, or leave `from_logits` at False.
     """
 
-    needs = "keras"
     message = "The model already applies {}, and from_logits=True makes the loss apply it again; drop one of the two."
     triggers = ("from_logits", "CategoricalCrossentropy(True", "BinaryCrossentropy(True")
 
@@ -61,7 +58,7 @@ class KerasActivationBeforeLogitsLoss(StaticRule, code="S801", cause="LYR-SOFTMA
                 "model.compile(loss=loss)  # from_logits\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for compiled in compiles(program):
             head = compiled.head
             if (
@@ -85,7 +82,7 @@ class KerasActivationBeforeLogitsLoss(StaticRule, code="S801", cause="LYR-SOFTMA
                 )
 
 
-class KerasProbabilitiesMissing(StaticRule, code="S802", cause="LYR-SOFTMAX-MISSING"):
+class KerasProbabilitiesMissing(KerasRule, code="S802", cause="LYR-SOFTMAX-MISSING", in_tests=False):
     """A cross-entropy that expects probabilities is given a last layer without softmax or sigmoid.
 
     Raw scores are clipped to [0, 1] (or only rescaled) and their logarithm taken: the loss is large or constant, gradients vanish,
@@ -94,7 +91,6 @@ class KerasProbabilitiesMissing(StaticRule, code="S802", cause="LYR-SOFTMAX-MISS
     Give the last layer `activation="softmax"` (`"sigmoid"` for binary), or leave it linear and use the loss with `from_logits=True`.
     """
 
-    needs = "keras"
     message = 'The loss expects probabilities; give the last layer activation="{}", or use the loss with from_logits=True.'
     triggers = ("crossentropy", "Crossentropy", ".compile(", "GradientTape(")
 
@@ -117,7 +113,7 @@ class KerasProbabilitiesMissing(StaticRule, code="S802", cause="LYR-SOFTMAX-MISS
                 "model = tf.keras.Model(inputs=a, outputs=b)\nmodel.compile(loss=tf.keras.losses.CategoricalCrossentropy(), optimizer='adam')\n", line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for compiled in compiles(program):
             end = compiled.head
             if compiled.loss not in ENTROPIES or end is None or compiled.from_logits is None:
@@ -132,10 +128,10 @@ class KerasProbabilitiesMissing(StaticRule, code="S802", cause="LYR-SOFTMAX-MISS
                 yield self.finding(program, node, text, cause="ACT-OUT-WRONG")
         yield from self._own_loop(program)
 
-    def _own_loop(self, program: Program) -> Iterator[Finding]:
+    def _own_loop(self, program: Program) -> Findings:
         """`loss_fn(y, model(x))` in a training loop of one's own."""
         told: set[int] = set()
-        for event in program.calls if not program.is_test_code else ():
+        for event in program.calls:
             call = event.call
             made = resolved(call.function)
             if not isinstance(made, Call) or len(call.args) < 2:
@@ -152,7 +148,7 @@ class KerasProbabilitiesMissing(StaticRule, code="S802", cause="LYR-SOFTMAX-MISS
                 yield self.finding(program, event.node, self.message.format(wanted), cause=cause)
 
 
-class KerasLossAgainstActivation(StaticRule, code="S803", cause="LOS-SELECT"):
+class KerasLossAgainstActivation(KerasRule, code="S803", cause="LOS-SELECT"):
     """The loss and the last activation belong to different tasks: binary cross-entropy on softmax, categorical on sigmoid or one unit.
 
     Binary cross-entropy on a softmax over several classes treats each class alone, and "accuracy" then counts single entries: it
@@ -162,7 +158,6 @@ class KerasLossAgainstActivation(StaticRule, code="S803", cause="LOS-SELECT"):
     One of several classes: softmax with categorical cross-entropy. Two classes or several labels at once: sigmoid with binary.
     """
 
-    needs = "keras"
     message = "The loss does not fit the last activation."
     triggers = ("crossentropy", "Crossentropy", ".compile(")
 
@@ -181,7 +176,7 @@ class KerasLossAgainstActivation(StaticRule, code="S803", cause="LOS-SELECT"):
                 "    model.compile(loss='sparse_categorical_crossentropy', optimizer='sgd')\n    return model\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for compiled in compiles(program):
             text = _conflict(compiled)
             if text:
@@ -202,7 +197,7 @@ def _conflict(compiled: Compiled) -> str:
     return ""
 
 
-class KerasSoftmaxOverOne(StaticRule, code="S805", cause="ACT-OUT-WRONG"):
+class KerasSoftmaxOverOne(KerasRule, code="S805", cause="ACT-OUT-WRONG", in_tests=False):
     """Softmax is applied to one unit.
 
     Softmax makes the units sum to one; with one unit the output is 1 whatever goes in, and no gradient comes back.
@@ -210,7 +205,6 @@ class KerasSoftmaxOverOne(StaticRule, code="S805", cause="ACT-OUT-WRONG"):
     Use `activation="sigmoid"` for two classes, or one unit per class.
     """
 
-    needs = "keras"
     message = 'Softmax over one unit is always 1; use activation="sigmoid", or one unit per class.'
     triggers = ("softmax",)
     patterns = (r"\bDense\(|\.compile\(",)
@@ -225,8 +219,8 @@ class KerasSoftmaxOverOne(StaticRule, code="S805", cause="ACT-OUT-WRONG"):
         Snippet("added", LOGITS_HEAD + "model = keras.Sequential()\nmodel.add(layers.Dense(1, 'softmax'))\n", line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        for event in program.calls_of("keras.layers.Dense") if not program.is_test_code else ():
+    def check(self, program: Program) -> Findings:
+        for event in program.calls_of("keras.layers.Dense"):
             call = event.call
             if width(call) != 1 or activation(call) != "softmax":
                 continue
@@ -247,7 +241,7 @@ class KerasSoftmaxOverOne(StaticRule, code="S805", cause="ACT-OUT-WRONG"):
 BOUNDED_HEAD = "import keras\nfrom keras import layers\n\n(x, y), (x_test, y_test) = keras.datasets.boston_housing.load_data()\n"
 
 
-class KerasBoundedOutputForAmounts(StaticRule, code="S806", cause="ACT-OUT-WRONG", preview=True):
+class KerasBoundedOutputForAmounts(KerasRule, code="S806", cause="ACT-OUT-WRONG", preview=True):
     """A regression loss compares amounts, or class numbers, with an output that cannot reach them.
 
     Sigmoid and softmax end at 1, tanh between -1 and 1; house prices of 5 to 50 lie outside, so the output sticks to its bound and
@@ -256,7 +250,6 @@ class KerasBoundedOutputForAmounts(StaticRule, code="S806", cause="ACT-OUT-WRONG
     Leave the last layer linear for amounts, or scale the targets to the range of the activation. Use a cross-entropy for classes.
     """
 
-    needs = "keras"
     message = "{} cannot reach these targets; leave the last layer linear or scale the targets."
     triggers = ("housing", "mnist", "cifar", ".fit(")
 
@@ -275,7 +268,7 @@ class KerasBoundedOutputForAmounts(StaticRule, code="S806", cause="ACT-OUT-WRONG
                 "model = keras.Sequential([layers.Flatten(), layers.Dense(10, activation='softmax')])\nmodel.compile('sgd', 'mse')\nmodel.fit(x / 255, y)\n", line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         known = [
             compiled
             for compiled in compiles(program)
@@ -299,7 +292,7 @@ class KerasBoundedOutputForAmounts(StaticRule, code="S806", cause="ACT-OUT-WRONG
 FEW_HEAD = "import keras\nfrom keras import layers\n\n(x, y), (x_test, y_test) = keras.datasets.mnist.load_data()\nx = x / 255.0\n"
 
 
-class KerasTooFewOutputs(StaticRule, code="S824", cause="LYR-OUT-SHAPE"):
+class KerasTooFewOutputs(KerasRule, code="S824", cause="LYR-OUT-SHAPE"):
     """The model has fewer outputs than the data set has classes.
 
     Labels beyond the last output stop `fit` or give NaN; with one sigmoid all classes but the first are asked to be "1".
@@ -307,7 +300,6 @@ class KerasTooFewOutputs(StaticRule, code="S824", cause="LYR-OUT-SHAPE"):
     Give the last layer one unit per class: 10 for MNIST and CIFAR-10, 100 for CIFAR-100.
     """
 
-    needs = "keras"
     message = "{} has {} classes, the model {} output(s); give the last layer {} units."
     triggers = ("mnist", "cifar", ".fit(")
 
@@ -321,7 +313,7 @@ class KerasTooFewOutputs(StaticRule, code="S824", cause="LYR-OUT-SHAPE"):
         Snippet("one sigmoid", FEW_HEAD + "model = keras.Sequential([layers.Flatten(), layers.Dense(1, 'sigmoid')])\nmodel.compile('adam', 'binary_crossentropy')\nmodel.fit(x, y, epochs=3)\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         known = [compiled for compiled in compiles(program) if compiled.loss in ENTROPIES]
         for event, call, model in fits(program) if known else ():
             labels = source(call.argument("y", 1))

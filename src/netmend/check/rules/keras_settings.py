@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, KerasRule, Snippet
 from netmend.library.keras import USUAL_RATES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Value, constant, resolved
 from netmend.program.meaning.keras import LINEAR, REGRESSION, Compiled, compiles, fits, model_of, rates
-from netmend.vocabulary.finding import Finding
 
 ACCURACY_HEAD = "import keras\nfrom keras import layers\n\n"
 
 
-class KerasAccuracyOfAmounts(StaticRule, code="S807", cause="VAL-METRIC"):
+class KerasAccuracyOfAmounts(KerasRule, code="S807", cause="VAL-METRIC"):
     """A model with a regression loss and a linear output is measured by accuracy.
 
     Accuracy asks whether an output is the right class; of amounts it shows near 0 however good the model is.
@@ -23,7 +22,6 @@ class KerasAccuracyOfAmounts(StaticRule, code="S807", cause="VAL-METRIC"):
     Use `metrics=["mae"]` or another distance. For classes use a cross-entropy with softmax or sigmoid.
     """
 
-    needs = "keras"
     message = 'Accuracy is meaningless for regression; use metrics=["mae"].'
     triggers = ("accuracy", '"acc"', "'acc'", ".compile(")
 
@@ -42,7 +40,7 @@ class KerasAccuracyOfAmounts(StaticRule, code="S807", cause="VAL-METRIC"):
                 "    model.compile('rmsprop', loss='mae', metrics=['mae', 'acc'])\n    return model\n", line=6),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for compiled in compiles(program):
             head = compiled.head
             if compiled.loss not in REGRESSION or head is None or head.activation != LINEAR:
@@ -75,7 +73,7 @@ def _is_idle(program: Program, compiled: Compiled) -> bool:
     )
 
 
-class KerasRateTooHigh(StaticRule, code="S818", cause="HYP-LR-HIGH"):
+class KerasRateTooHigh(KerasRule, code="S818", cause="HYP-LR-HIGH"):
     """The learning rate of a Keras optimizer is so high, or so wrong, that nothing can be learnt with it.
 
     Adam and its kin move each weight by about the learning rate in each step; a rate of 1 replaces weights of size 0.05 by noise.
@@ -84,7 +82,6 @@ class KerasRateTooHigh(StaticRule, code="S818", cause="HYP-LR-HIGH"):
     Begin at the default: 0.001 for Adam and RMSprop, 0.01 for SGD.
     """
 
-    needs = "keras"
     message = "A learning rate of {} cannot work for {}; start with {}."
     triggers = ("keras", "Adam(", "AdamW(", "Nadam(", "Adamax(", "RMSprop(", "SGD(", "Adagrad(", "Lion(")
 
@@ -112,7 +109,7 @@ class KerasRateTooHigh(StaticRule, code="S818", cause="HYP-LR-HIGH"):
         Snippet("negative", "import keras\n\noptimizer = keras.optimizers.SGD(-0.01)\n", line=3),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event, name, rate in rates(program):
             is_adaptive = name not in ("SGD", "Adadelta", "Adagrad", "Ftrl", "Adafactor")
             if rate <= 0 or (is_adaptive and rate >= 1) or (name == "SGD" and rate >= 100):
@@ -121,7 +118,7 @@ class KerasRateTooHigh(StaticRule, code="S818", cause="HYP-LR-HIGH"):
                 yield self.finding(program, event.node, self.message.format(rate, name, default), cause=cause)
 
 
-class KerasUnusualSetting(StaticRule, code="S819", cause="HYP-LR-HIGH", advisory=True):
+class KerasUnusualSetting(KerasRule, code="S819", cause="HYP-LR-HIGH", advisory=True):
     """A learning rate or a dropout rate lies outside of what is usual.
 
     It may be right for this model; more often a digit is wrong, or the rate to keep was given where Keras wants the rate to drop.
@@ -129,7 +126,6 @@ class KerasUnusualSetting(StaticRule, code="S819", cause="HYP-LR-HIGH", advisory
     Compare with the default (0.001 for Adam, 0.01 for SGD; dropout of 0.2 to 0.5) and keep it if the unusual value does better.
     """
 
-    needs = "keras"
     message = "A learning rate of {} is unusual for {} (usual: {} to {})."
     triggers = ("keras", "Adam(", "AdamW(", "Nadam(", "Adamax(", "RMSprop(", "SGD(", "Dropout(")
 
@@ -146,7 +142,7 @@ class KerasUnusualSetting(StaticRule, code="S819", cause="HYP-LR-HIGH", advisory
         Snippet("dropout", "from keras import layers\n\ndrop = layers.Dropout(0.9)\n", line=3),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event, name, rate in rates(program):
             low, high = USUAL_RATES.get(name, (0.0, float("inf")))
             if rate > 0 and not low <= rate <= high:
@@ -165,7 +161,7 @@ MONITOR_HEAD = (
 )
 
 
-class KerasMonitorNeverSeen(StaticRule, code="S823", cause="VAL-SET-MISSING"):
+class KerasMonitorNeverSeen(KerasRule, code="S823", cause="VAL-SET-MISSING"):
     """A callback watches a validation value, and `fit` has no validation data.
 
     `val_loss` then never appears: early stopping does not stop, the best model is never saved, the rate is never lowered. A warning
@@ -174,7 +170,6 @@ class KerasMonitorNeverSeen(StaticRule, code="S823", cause="VAL-SET-MISSING"):
     Give `validation_split=0.1` or `validation_data`, or let the callback watch `"loss"`.
     """
 
-    needs = "keras"
     message = "{} watches {}, which does not exist without validation data; give fit() validation_split or validation_data."
     triggers = _CALLBACKS
 
@@ -191,7 +186,7 @@ class KerasMonitorNeverSeen(StaticRule, code="S823", cause="VAL-SET-MISSING"):
                 "    model.fit(x, y, callbacks=best)\n", line=9),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event, call, _ in fits(program):
             if call.open or {"validation_data", "validation_split", "validation_steps"} & set(call.keywords):
                 continue

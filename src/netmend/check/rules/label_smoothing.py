@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, resolved
 from netmend.program.meaning.losses import losses
 from netmend.program.meaning.statements import argument_node
 from netmend.program.text.edits import replace
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 _HEAD = f"{TORCH_F}\nnet = nn.Linear(4, 3)\n"
 
@@ -38,7 +36,7 @@ class LabelsSmoothedAway(StaticRule, code="S240", cause="LOS-SMOOTH"):
         Snippet("of the function, by a name", _HEAD + "SMOOTHING = 0.8\nloss = F.cross_entropy(net(x), y, label_smoothing=SMOOTHING)\n", line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use in losses(program):
             value = use.option("label_smoothing")
             share = resolved(value)

@@ -4,10 +4,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.text.queries import inside
-from netmend.vocabulary.finding import Finding
 
 HEAD = "import torch\n\ndef batches(x, y, size):\n    order = torch.randperm(len(x))\n    x, y = x[order], y[order]\n"
 LOOP = "    for start in range(0, len(x) - size, size):\n"
@@ -47,7 +46,7 @@ class LabelsShifted(StaticRule, code="S530", cause="HYP-BATCH-IMPL"):
                 "for i in range(0, len(X_train), 64):\n    out = net(X_train[i : i + 64])\n    loss = torch.nn.functional.cross_entropy(out, y_train[i + 1 : i + 65])\n", line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for scope in _scopes(program.tree):
             pairs = set(_mixed_together(scope))
             for loop in (node for node in _own(scope) if isinstance(node, ast.For | ast.While)):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -23,7 +22,7 @@ from netmend.program.meaning.modules import forward_around, is_module, learns
 from netmend.program.meaning.operations import ACTIVATIONS, operation
 from netmend.program.meaning.sizes import LITERAL_LAYERS
 from netmend.program.text.edits import replace
-from netmend.vocabulary.finding import Edit, Finding, Fix
+from netmend.vocabulary.finding import Edit, Fix
 
 HEAD = "import torch\nfrom torch import nn\n\n"
 _HOLDERS = ("torch.nn.ModuleList", "torch.nn.Sequential")
@@ -55,7 +54,7 @@ class LayerRepeatedByMultiplication(StaticRule, code="S326", cause="ARC-STRUCT-S
                 "        + self.layers = nn.ModuleList([nn.Conv2d(8, 8, 3) for _ in range(depth)])\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls_of(*_HOLDERS):
             for value in event.call.args:
                 value = resolved(value.iterable) if isinstance(value, Element) else resolved(value)
@@ -127,7 +126,7 @@ class ContainerMisused(StaticRule, code="S327", cause="API-USAGE"):
         Snippet("list of layers called", CONTAINER_NET + "        return self.layers(x)\n", line=10),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls:
             call = event.call
             if call.node is None:
@@ -217,7 +216,7 @@ class LayerMadeOfTensor(StaticRule, code="S328", cause="API-USAGE"):
                 "    + return nn.Sigmoid()(net(x))\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls_of(*_NAMES):
             call = event.call
             if call.node is None or len(call.args) != 1 or not _is_tensor(call.args[0], event):

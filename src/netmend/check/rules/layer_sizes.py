@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.meaning.misfits import FLATTEN, KERNEL, NORM, WIDTH, misfits
 from netmend.program.meaning.sizes import LITERAL_LAYERS
-from netmend.vocabulary.finding import Finding
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
 CNN = """\
@@ -74,7 +71,7 @@ class LayerWidthsDiffer(StaticRule, code="S308", cause="LYR-DIM-MISMATCH"):
                        "        self.fc = nn.Linear(4, 2)\n    def forward(self, x): return self.fc(x)\n"}),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for misfit in misfits(program):
             if misfit.kind == WIDTH:
                 layer = misfit.op.layer
@@ -128,7 +125,7 @@ class FlattenMissingBeforeLinear(StaticRule, code="S309", cause="LYR-FLATTEN-MIS
         Snippet("pooling is not flattening", FLATTEN_NET + "        return self.fc(F.max_pool2d(x, 2))\n", line=14),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for misfit in misfits(program):
             if misfit.kind == FLATTEN:
                 yield self.finding(program, misfit.op.node, misfit.message)
@@ -179,7 +176,7 @@ class LayerOfWrongDimension(StaticRule, code="S310", cause="INP-LAYER-SHAPE"):
         Snippet("channel dropout behind a linear layer", DIMENSION_NET + "        return self.drop(F.relu(self.fc(x)))\n", line=15),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for misfit in misfits(program):
             if misfit.kind == NORM:
                 yield self.finding(program, misfit.op.node, misfit.message)
@@ -219,7 +216,7 @@ class KernelLargerThanInput(StaticRule, code="S330", cause="LYR-FILTER"):
                 "out = shrink(torch.rand(2, 3, 6, 6))\n", line=6),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for misfit in misfits(program):
             if misfit.kind == KERNEL:
                 yield self.finding(program, misfit.op.node, misfit.message)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.library.operations import COPIES, FLOATS, VIEWS
 from netmend.program.engine.history import AUGMENT, STORE, Event
 from netmend.program.engine.program import Program
@@ -27,7 +27,7 @@ from netmend.program.meaning.operations import layer_name, walk
 from netmend.program.meaning.optimisers import made_optimisers
 from netmend.program.meaning.sizes import setting
 from netmend.program.meaning.training import backward_calls, grad_is_off
-from netmend.vocabulary.finding import Edit, Finding, Fix
+from netmend.vocabulary.finding import Edit, Fix
 
 PARAMETER_HEAD = "import torch\nfrom torch import nn\n\nclass Scale(nn.Module):\n    def __init__(self, device='cuda'):\n        super().__init__()\n"
 USE = "\n    def forward(self, x):\n        return x * self.weight\n"
@@ -65,7 +65,7 @@ class ParameterMadeIntoTensor(StaticRule, code="S314", cause="ARC-INIT-MODEL"):
         Snippet("scaled", PARAMETER_HEAD + "        self.weight = 0.1 * nn.Parameter(torch.randn(3))\n" + USE, line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for cls in module_classes(program):
             for body in bodies(program, cls, "__init__")[:1]:
                 for event in body.events():
@@ -174,7 +174,7 @@ class LeafChangedInPlace(StaticRule, code="S316", cause="API-USAGE"):
         Snippet("weights of a layer", "import torch\n\nlayer = torch.nn.Linear(3, 1)\nlayer.weight.fill_(0.5)\n", line=4),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         if program.calls_of("torch.set_grad_enabled", "torch.autograd.set_grad_enabled"):
             return
         entries = {
@@ -289,7 +289,7 @@ class OptimisedTensorIsNoLeaf(StaticRule, code="S418", cause="OPT-PARAMS"):
                 "        self.opt = torch.optim.Adam([self.delta])\n", line=4),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for made in made_optimisers(program):
             for value in _given(made.call.argument("params", 0)):
                 if value.node is not None and _is_result(value):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.library.losses import LOSS_FUNCTIONS
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
@@ -31,7 +31,7 @@ from netmend.program.meaning.losses import LossUse, loss_uses, made_by
 from netmend.program.meaning.operations import operation
 from netmend.program.meaning.training import backward_calls
 from netmend.program.text.edits import replace, wrap
-from netmend.vocabulary.finding import SAFE, Finding, Fix
+from netmend.vocabulary.finding import SAFE, Fix
 
 SWAPPED_HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
@@ -66,7 +66,7 @@ class ArgumentsOfLossSwapped(StaticRule, code="S211", cause="API-USAGE"):
                 "        optimizer.step()\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use in loss_uses(program):
             if use.kind not in _KINDS or use.prediction is None or use.target is None:
                 continue
@@ -120,7 +120,7 @@ class LossClassCalled(StaticRule, code="S214", cause="API-USAGE"):
         mended("used as a number", CLASS_HEAD + "- loss = nn.BCELoss(net(x).sigmoid(), target)\n+ loss = nn.BCELoss()(net(x).sigmoid(), target)\nprint(loss.item())\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         made = {
             id(event.value): event
             for event in program.calls_of(*(f"torch.nn.{name}" for name in _CLASSES))
@@ -167,7 +167,7 @@ class UnreducedLossBackward(StaticRule, code="S215", cause="LOS-CALC"):
         Snippet("with a scaler and a factor", UNREDUCED_HEAD + "scaler = torch.amp.GradScaler()\nloss = criterion(net(x), y) / steps\nscaler.scale(loss).backward()\n", line=9),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         unreduced = {id(use.call): use for use in loss_uses(program) if _is_unreduced(use)}
         if not unreduced:
             return
@@ -242,7 +242,7 @@ class ScalarLossIndexed(StaticRule, code="S731", cause="API-DEPRECATED"):
         mended("without data", SWAPPED_HEAD + "loss = criterion(net(x), y)\nprint(loss⟨[0] → .item()⟩)\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         uses = {id(use.call): use for use in loss_uses(program)}
         derived = {
             id(resolved(event.call.receiver))

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import Event, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
@@ -19,7 +18,7 @@ from netmend.program.meaning.roles import optimised
 from netmend.program.meaning.signed_terms import flipped_gaussian, is_flipped_hinge, signed_terms
 from netmend.program.meaning.training import backward_calls, is_backward, is_step, stepped
 from netmend.program.text.edits import wrap
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
@@ -235,7 +234,7 @@ class LossMaximised(StaticRule, code="S217", cause="LOS-CALC"):
                 "    likelihood = log_var - (y - mu) ** 2 / log_var.exp()\n    loss = -likelihood.mean()\n    loss.backward()\n    optimizer.step()\n", line=10),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         uses = {id(use.call): use for use in loss_uses(program)}
         for event in backward_calls(program):
             for loss in lost(event)[:1]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import constant
 from netmend.program.meaning.losses import heads, loss_uses, made_by
 from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, Op
 from netmend.program.text.edits import replace
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 BINARY_HEAD = f"""{TORCH_F}
 net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
@@ -63,7 +62,7 @@ class BinaryLossOnScores(StaticRule, code="S206", cause="ACT-OUT-MISSING"):
         Snippet("tanh last", BINARY_HEAD + "net = nn.Sequential(nn.Linear(4, 1), nn.Tanh())\nloss = criterion(net(x), y)\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use, op in heads(program, ("bce",), _UNBOUNDED, _THROUGH):
             yield self.finding(
                 program,
@@ -112,7 +111,7 @@ class LikelihoodOfProbabilities(StaticRule, code="S207", cause="LOS-CALC"):
         mended("rows picked in a graph network", LIKELIHOOD_HEAD + "out = net(data.x).⟨softmax → log_softmax⟩(dim=1)\nloss = nll(out[data.train_mask], data.y[data.train_mask])\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for _, op in heads(program, ("nll",), ("softmax", "sigmoid")):
             title = "softmax probabilities" if op.name == "softmax" else "sigmoid outputs"
             yield self.finding(program, op.node, self.message.format(title), fix=logarithmic(program, op))
@@ -162,7 +161,7 @@ class LikelihoodOfScores(StaticRule, code="S208", cause="LYR-SOFTMAX-MISSING"):
                 "        loss.backward()\n\ntrain(net, loader)\n", line=9),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use, op in heads(program, ("nll",), _SCORES, LAYOUT | {"dropout"}):
             yield self.finding(program, use.node, see=[("the network ends here", op.node)])
 
@@ -195,7 +194,7 @@ class DivergenceOfProbabilities(StaticRule, code="S220", cause="LOS-CALC"):
         Snippet("raw scores", DIVERGENCE_HEAD + "criterion = nn.KLDivLoss(reduction='batchmean')\nloss = criterion(student(x), soft)\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for _, op in heads(program, ("kl_div",), ("softmax", "sigmoid")):
             yield self.finding(
                 program, op.node, self.message.format(f"{op.name} output"), fix=logarithmic(program, op)
@@ -228,7 +227,7 @@ class DivergenceAveragedOverElements(StaticRule, code="S221", cause="LOS-CALC", 
         Snippet("asked for", AVERAGE_HEAD + "criterion = nn.KLDivLoss(reduction='mean')\nloss = criterion(log_p, q)\n", line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use in loss_uses(program):
             if use.kind != "kl_div":
                 continue

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import STORE, Body, CallEvent, Event, Loop, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Instance, Param, Value, constant, resolved
@@ -24,7 +24,6 @@ from netmend.program.meaning.operations import parts_of
 from netmend.program.meaning.roles import MODEL, bare, optimised, role, same
 from netmend.program.meaning.sizes import LITERAL_LAYERS
 from netmend.program.meaning.training import Round, grad_is_off, loss_of, one_optimiser
-from netmend.vocabulary.finding import Finding
 
 MODEL_HEAD = f"""{TORCH}{NET_CLASS}\
         self.fc = nn.Linear(4, 3)
@@ -62,7 +61,7 @@ class ModelMadeInTrainingLoop(StaticRule, code="S123", cause="ARC-INIT-MULTI"):
                 "for ep in range(9):\n    net, opt = setup()\n    for x in loader:\n        " + STEP.format("        "), line=17),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in turns(program):
             for model in optimised(one_optimiser(turn.step)) or ():
                 model = bare(model)
@@ -141,7 +140,7 @@ class OptimizerMadeInTrainingLoop(StaticRule, code="S124", cause="OPT-PARAMS"):
         Snippet("at each batch", OPTIMIZER_HEAD + "def train(net, loader):\n    for x in loader:\n        opt = optim.SGD(net.parameters(), lr=0.1, momentum=0.9)\n        " + STEP.format("        "), line=6),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in turns(program):
             optimiser = one_optimiser(turn.step)
             made = resolved(optimiser)
@@ -185,7 +184,7 @@ INIT = "    def __init__(self):\n        super().__init__()\n        self.fc = n
 _NEW_EACH_TIME = RANDOM | BATCH_NORMS
 
 
-class LayerMadeInForward(StaticRule, code="S303", cause="ARC-INIT-MULTI"):
+class LayerMadeInForward(StaticRule, code="S303", cause="ARC-INIT-MULTI", in_tests=False):
     """A layer with weights is made inside `forward`.
 
     Every call makes a new layer with new random weights. They are not registered with the module, no optimiser holds them, and what
@@ -215,9 +214,7 @@ class LayerMadeInForward(StaticRule, code="S303", cause="ARC-INIT-MULTI"):
                 "        block = nn.Sequential(nn.Linear(4, 4), nn.ReLU())\n        return self.fc(block(x))\n", line=14),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        if program.is_test_code:
-            return
+    def check(self, program: Program) -> Findings:
         made = [(event, made) for event in program.calls if (made := _made(event)) is not None]
         if not made:
             return

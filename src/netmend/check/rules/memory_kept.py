@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import AUGMENT, STORE, Event, Loop, always, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Collection, Const, Operation, Value, constant, resolved
@@ -24,7 +23,7 @@ from netmend.program.meaning.modes import is_eval, switches
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.training import grad_is_off, is_backward, is_written, look_at, loss_of
 from netmend.program.text.edits import delete_argument, wrap
-from netmend.vocabulary.finding import SAFE, UNSAFE, Finding, Fix
+from netmend.vocabulary.finding import SAFE, UNSAFE, Fix
 
 LOSS_HEAD = f"""{TORCH}\
 from torch.nn import functional as F
@@ -98,7 +97,7 @@ class LossKeptWithGraph(StaticRule, code="S115", cause="TRN-MEM"):
         mended("in evaluation with gradients on", VALIDATION.format("⟨ → .detach()⟩")),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         sums = (
             event
             for event in program.events
@@ -219,7 +218,7 @@ class GraphRetainedInLoop(StaticRule, code="S120", cause="TRN-MEM", advisory=Tru
         mended("kept in a function", RETAINED_FUNCTION + "        model(x).mean().backward(⟨retain_graph=True → ⟩)\n        optimizer.step()\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in turns(program):
             backward = turn.backward[0]
             if len(turn.backward) != 1 or backward.call is None or backward.loops()[0] is not turn.loop:
@@ -277,7 +276,7 @@ class AnomalyDetectionLeftOn(StaticRule, code="S715", cause="API-USAGE", advisor
         ),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls_of(
             "torch.autograd.set_detect_anomaly",
             "torch.autograd.detect_anomaly",

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import CallEvent, before
 from netmend.program.engine.joined import SHARING
 from netmend.program.engine.program import Program
@@ -16,7 +16,7 @@ from netmend.program.meaning.number_types import is_tensor
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.training import backward_calls, grad_is_off
 from netmend.program.text.edits import replace, wrap
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 NET = f"""{TORCH}{NET_CLASS}\
         self.fc = nn.Linear(4, 2)
@@ -53,7 +53,7 @@ class ForwardCalled(StaticRule, code="S703", cause="API-USAGE", advisory=True):
         Snippet("a container of layers", "from torch import nn\n\nnet = nn.Sequential(nn.Linear(4, 2), nn.ReLU())\nout = net.forward(x)\nout.sum().backward()\n", line=4),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         places: dict[ast.AST, None] = {}
         learnt: set[int] | None = None
         for event in program.calls:
@@ -148,7 +148,7 @@ class MethodNotCalled(StaticRule, code="S707", cause="API-CALL-MISSING"):
                 line=6),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for node in program.nodes:
             if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Attribute):
                 continue
@@ -213,7 +213,7 @@ class WrappedModelBypassed(StaticRule, code="S709", cause="GPU-PARALLEL"):
         Snippet("the model before", WRAPPED_HEAD + "ddp = DDP(net, device_ids=[0])\noptimizer = torch.optim.SGD(ddp.parameters(), lr=0.1)\n" + LOOP.format("net(x)"), line=9),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         wraps = [event for event in program.calls_of(*SHARING) if event.call is not None and event.call.args]
         if not wraps:
             return
@@ -283,7 +283,7 @@ class MethodOfWrongObject(StaticRule, code="S719", cause="API-USAGE"):
         Snippet("step of the model", WRONG_HEAD + "loss.backward()\nnet.step()\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         names = {name for wrong in _WRONG.values() for name in wrong}
         for event in program.methods_of(*names):
             call = event.call

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Call,
@@ -29,7 +28,7 @@ from netmend.program.meaning.roles import MODEL, role
 from netmend.program.meaning.statements import argument_node, written_name
 from netmend.program.meaning.uses import contents
 from netmend.program.text.edits import replace
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 IMBALANCE_HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader, WeightedRandomSampler
@@ -95,7 +94,7 @@ class AccuracyOnImbalance(StaticRule, code="S603", cause="VAL-METRIC", advisory=
         ),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         if not _is_unbalanced(program):
             return
         found = None
@@ -174,7 +173,7 @@ class MetricArgumentsSwapped(StaticRule, code="S604", cause="VAL-METRIC"):
         Snippet("by module", "import torch\nfrom sklearn import metrics\nprint(metrics.confusion_matrix(preds.cpu().numpy(), labels.cpu().numpy()))\n", line=3),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls:
             call = event.call
             if not call.qualified.startswith("sklearn.metrics."):
@@ -282,7 +281,7 @@ class RankingMetricOnDecisions(StaticRule, code="S605", cause="VAL-METRIC", prev
                 "    return average_precision_score(y, clf.predict(x))\n", line=9),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for name in ("roc_auc_score", "average_precision_score", "roc_curve", "precision_recall_curve"):
             for event in program.calls_of(f"sklearn.metrics.{name}"):
                 call = event.call

@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import STORE
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -21,7 +21,6 @@ from netmend.program.meaning.arrays import same_numbers
 from netmend.program.meaning.loaders import drawn
 from netmend.program.meaning.operations import LINEAR_MAPS, operation, walk
 from netmend.program.meaning.training import rounds
-from netmend.vocabulary.finding import Finding
 
 HEAD = """\
 import numpy as np
@@ -92,7 +91,7 @@ class MissingValuesReachModel(StaticRule, code="S534", cause="PRE-MISS-CLEAN"):
                 "        opt.step()\n", line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         if any(_called(event.call) in _CARE for event in program.calls):
             return
         holders = dict(_with_missing(program))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import Branch, Event, Part
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Element, Operation, Param, Value, resolved
 from netmend.program.meaning.loaders import dataset_of, loader_made, split_of
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.training import rounds
-from netmend.vocabulary.finding import Finding
 
 CHOSEN_HEAD = """\
 import torch
@@ -67,7 +66,7 @@ class ModelChosenByTestSet(StaticRule, code="S602", cause="VAL-TEST-LEAK", advis
                 "        best, state = accuracy, {k: v.clone() for k, v in net.state_dict().items()}\n", line=23),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         loops = [
             loop for turn in rounds(program) for loop in (turn.loop, *(part for part in turn.loop.around()))
         ]
@@ -144,7 +143,7 @@ class ChosenByTestNotValidation(StaticRule, code="S616", cause="VAL-TEST-LEAK"):
         Snippet("saved", VALIDATION_HEAD.format("valid_loader, test_loader", "test_loader") + SAVE, line=19),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         around = {id(part): part for turn in rounds(program) for part in (turn.loop, *turn.loop.around())}
         for part in program.parts:
             if not isinstance(part, Branch) or not isinstance(part.test, Operation) or not part.blocks:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import (
     EXIT,
     RETURN,
@@ -34,7 +33,6 @@ from netmend.program.meaning.training import (
     one_optimiser,
 )
 from netmend.program.text.queries import inside
-from netmend.vocabulary.finding import Finding
 
 TRAIN_HEAD = f"""{TORCH}{NET_CLASS}\
         self.layers = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 3))
@@ -101,7 +99,7 @@ class TrainModeNotRestored(StaticRule, code="S112", cause="LOOP-MODE-TRAIN"):
         Snippet("each fifth epoch", TRAIN_HEAD + "for epoch in range(9):\n" + BATCHES + "    if epoch % 5 == 0:\n        evaluate(net, val)\n", line=13),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         found = [event for event in switches(program) if is_eval(event)]
         for turn in turns(program) if found else ():
             for switch in found:
@@ -191,7 +189,7 @@ class NoGradMissing(StaticRule, code="S114", cause="LOOP-NO-GRAD", advisory=True
         Snippet("in a function", NO_GRAD_FUNCTION + "print(accuracy(nn.Linear(4, 2), data))\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for switch in switches(program):
             call = switch.call
             if call.receiver is None or not is_eval(switch) or program.entry_of(switch).kind != "file":
@@ -253,7 +251,7 @@ class ModeWithoutEffect(StaticRule, code="S714", cause="LOOP-NO-GRAD", preview=T
                 line=3),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls_of(*_MODES):
             if isinstance(program.parent(event.node), ast.Expr):
                 name = event.value.qualified.rpartition(".")[2]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.library.keras import SAME_NUMBERS
 from netmend.library.losses import LOSSES
 from netmend.program.engine.program import Program
@@ -16,7 +15,7 @@ from netmend.program.meaning.number_types import BOOL, FLOAT32, FLOAT64, INT, dt
 from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, operation, origins
 from netmend.program.meaning.uses import operations
 from netmend.program.text.edits import replace, wrap
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 _MAKERS = ("torch.Tensor", "torch.FloatTensor")
 _KEEP_TYPE = LAYOUT - {"float", "double", "half", "bfloat16", "type", "type_as"} - {"to"} | {"cuda"}
@@ -50,7 +49,7 @@ class FloatTensorForWholeNumbers(StaticRule, code="S704", cause="INP-TYPE"):
         Snippet("weight of the loss", INTEGER_HEAD + "loss = nn.BCEWithLogitsLoss(pos_weight=torch.Tensor(3))\n", line=6),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use in losses(program):
             if use.kind in ("cross_entropy", "nll"):
                 yield from self._whole(program, use.target, one_axis=True)
@@ -64,7 +63,7 @@ class FloatTensorForWholeNumbers(StaticRule, code="S704", cause="INP-TYPE"):
                 continue
             yield from self._single(program, call)
 
-    def _whole(self, program: Program, value: Value | None, *, one_axis: bool = False) -> Iterator[Finding]:
+    def _whole(self, program: Program, value: Value | None, *, one_axis: bool = False) -> Findings:
         """Numbers written as whole ones that reach a place for whole numbers as float32."""
         found = origins(value, _KEEP_TYPE)
         for made in found:
@@ -86,7 +85,7 @@ class FloatTensorForWholeNumbers(StaticRule, code="S704", cause="INP-TYPE"):
             )
             yield self.finding(program, made.node, fix=Fix("Use torch.tensor", edits, "safe"))
 
-    def _single(self, program: Program, call: Call) -> Iterator[Finding]:
+    def _single(self, program: Program, call: Call) -> Findings:
         number = constant(call.args[0])
         node = call.node
         if node is None:
@@ -136,7 +135,7 @@ class TensorOfTensor(StaticRule, code="S716", cause="API-USAGE", advisory=True):
         ),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls_of("torch.tensor"):
             call = event.call
             if call.args and is_tensor(call.args[0]):
@@ -180,7 +179,7 @@ class DoubleMeetsFloat(StaticRule, code="S722", cause="INP-TENSOR-TYPE"):
         Snippet("whole numbers", DOUBLE_HEAD + "out = net(torch.tensor([[1, 2, 3, 4, 5, 6]]))\n", line=6),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         if ".double()" in program.text or "set_default" in program.text or "autocast" in program.text:
             return
         if "torch.float64)" in program.text:
@@ -210,7 +209,7 @@ _KEEPS_ARRAYS = frozenset((*SAME_NUMBERS, "numpy"))
 _WEIGHTS = {loss.layer: loss.weights for loss in LOSSES if loss.weights}
 
 
-class WrongTypeOfInput(StaticRule, code="S729", cause="INP-TYPE"):
+class WrongTypeOfInput(StaticRule, code="S729", cause="INP-TYPE", in_tests=False):
     """A layer or loss is given something of a kind that it cannot take.
 
     Layers take tensors, not lists or numpy arrays; an embedding and `one_hot` take whole numbers; binary cross-entropy takes targets as floats and
@@ -255,9 +254,7 @@ class WrongTypeOfInput(StaticRule, code="S729", cause="INP-TYPE"):
         Snippet("weights as a list", INPUT_HEAD + "def make():\n    counts = np.random.rand(2)\n    return nn.CrossEntropyLoss(weight=[0.1, 0.9])\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        if program.is_test_code:
-            return
+    def check(self, program: Program) -> Findings:
         for op, _ in operations(program, "embedding", "one_hot"):
             if _is_of_torch(op.layer or op.value) and dtype(op.input) in _FLOATS:
                 text = f"{op.name} takes integers but gets floats; convert with .long()."
@@ -271,14 +268,14 @@ class WrongTypeOfInput(StaticRule, code="S729", cause="INP-TYPE"):
                 yield from self._weights(program, event.call)
         yield from self._targets(program)
 
-    def _weights(self, program: Program, call: Call) -> Iterator[Finding]:
+    def _weights(self, program: Program, call: Call) -> Findings:
         for name in _WEIGHTS.get(call.qualified.removeprefix("torch.nn."), ()):
             given = call.argument(name, 0 if name == "weight" else None)
             is_number = isinstance(given, Const) and isinstance(given.value, int | float)
             if given is not None and call.node is not None and (_is_no_tensor(given) or is_number):
                 yield self.finding(program, call.node, f"{name} must be a tensor: torch.tensor(…).")
 
-    def _targets(self, program: Program) -> Iterator[Finding]:
+    def _targets(self, program: Program) -> Findings:
         for use in losses(program):
             target = drawn(program, use.target) or use.target
             if use.kind in ("bce", "bce_logits") and dtype(target) in (INT, BOOL):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Operation, Value, constant, resolved
 from netmend.program.meaning.gradient_flow import is_computed, lost
 from netmend.program.meaning.operations import LAYOUT, operation, origins, walk
 from netmend.program.meaning.training import backward_calls
-from netmend.vocabulary.finding import Finding
 
 HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
@@ -45,7 +43,7 @@ class LogOfSoftmax(StaticRule, code="S225", cause="LOS-CALC"):
                 "for x, y in loader:\n    loss = bce(torch.sigmoid(net(x)).squeeze(1), y)\n    loss.backward()\n", line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         seen: set[int] = set()
         lines: set[tuple[str, int]] = set()
         for event in backward_calls(program):
@@ -119,7 +117,7 @@ class ZeroInLoss(StaticRule, code="S227", cause="LOS-CALC", advisory=True):
         Snippet("divided by its own norm", HEAD + "z = net(x)\nz = z / z.norm(dim=1, keepdim=True)\nloss = (z - y).pow(2).mean()\nloss.backward()\n", line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         seen: set[int] = set()
         for event in backward_calls(program):
             for loss in lost(event)[:1]:
@@ -203,7 +201,7 @@ class ComparedWithNan(StaticRule, code="S713", cause="API-USAGE"):
         ),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         known = program.aliases
         for node in program.nodes:
             if not isinstance(node, ast.Compare) or len(node.ops) != 1 or not isinstance(node.ops[0], _SIGNS):
@@ -258,7 +256,7 @@ class ImpreciseNearZero(StaticRule, code="S728", cause="LOS-CALC", advisory=True
         Snippet("exponential", "import torch\n\ngrowth = torch.exp(rate) - 1\n", line=3),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for node, qualified in program.references:
             call = program.parent(node) if qualified in ("torch.log", "torch.exp") else None
             if not isinstance(call, ast.Call) or call.func is not node or len(call.args) != 1:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, Event, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Collection, Const, Name, Value, resolved
@@ -16,7 +16,7 @@ from netmend.program.meaning.roles import MODEL, OPTIMISER, bare, role
 from netmend.program.meaning.statements import argument_node
 from netmend.program.meaning.training import is_clip
 from netmend.program.text.edits import wrap
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 REPLACED_HEAD = """\
 import torch
@@ -86,7 +86,7 @@ class OptimiserBeforeLayerReplaced(StaticRule, code="S401", cause="OPT-PARAMS"):
         Snippet("in a trainer", TRAINER, line=19),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         optimisers = [made for made in made_optimisers(program) if made.models]
         if not optimisers:
             return
@@ -165,7 +165,7 @@ class OptimiserBeforeDevice(StaticRule, code="S402", cause="OPT-PARAMS", advisor
                 "    model = model.to(device)\n    return model, optimizer\n", line=4),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         optimisers = made_optimisers(program)
         for event in program.methods_of("to", "cuda", "xpu"):
             call = event.call
@@ -231,7 +231,7 @@ class ParametersGeneratorUsedTwice(StaticRule, code="S404", cause="OPT-PARAMS"):
                 "    print(sum(p.numel() for p in params))\n    return torch.optim.AdamW(params, lr=1e-4)\n", line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         readers: dict[int, tuple[Value, list[Event]]] = {}
         for event in program.calls:
             call = event.call
@@ -305,7 +305,7 @@ class ParametersNotCalled(StaticRule, code="S411", cause="OPT-PARAMS"):
         mended("by keyword", "from torch import optim\ndef build(model):\n    return optim.SGD(params=model.parameters⟨ → ()⟩, lr=0.1)\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for made in made_optimisers(program):
             given = made.call.argument("params", 0)
             node = argument_node(made.call.node, "params", 0)

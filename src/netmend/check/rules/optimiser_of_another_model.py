@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Instance, Name, Value, resolved
 from netmend.program.meaning.models import is_module, new_parameters, parts
@@ -14,7 +14,6 @@ from netmend.program.meaning.optimisers import made_optimisers
 from netmend.program.meaning.roles import bare
 from netmend.program.meaning.training import Round, grad_is_off, loss_of, rounds, stepped
 from netmend.program.meaning.uses import calls_given
-from netmend.vocabulary.finding import Finding
 
 HEAD = f"""{TORCH}{NET_CLASS}\
         self.fc = nn.Linear(4, 2)
@@ -74,7 +73,7 @@ class OptimiserOfAnotherModel(StaticRule, code="S403", cause="OPT-PARAMS"):
                 "    opt.step()\n", line=16),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in rounds(program):
             if turn.opaque or not program.entry_of(turn.loop).complete:
                 continue

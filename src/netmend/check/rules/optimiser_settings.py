@@ -6,7 +6,7 @@ import ast
 import math
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.library.optimisers import ADAM_FAMILY
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Collection, Value, resolved
@@ -20,7 +20,7 @@ from netmend.program.meaning.optimisers import (
 )
 from netmend.program.meaning.settings import number
 from netmend.program.text.edits import replace
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 HEAD = "import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 2)\n"
 LOOP = "for x, y in data:\n    opt.zero_grad()\n    net(x).sum().backward()\n    opt.step()\n"
@@ -65,7 +65,7 @@ class LearningRateAbsurd(StaticRule, code="S405", cause="HYP-LR-HIGH"):
                 "Trainer(torch.nn.Linear(4, 2)).fit(data)\n", line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for made in made_optimisers(program):
             if not made.models or not all(is_module(model) for model in made.models):
                 continue
@@ -142,7 +142,7 @@ class LearningRateUnusual(StaticRule, code="S406", cause="HYP-LR-HIGH", advisory
         ),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         ranges = {kind: (low, middle, high) for kind, low, middle, high in self.usual}
         for made in made_optimisers(program):
             if made.kind not in ranges or not made.models:
@@ -192,7 +192,7 @@ class AdamWithWeightDecay(StaticRule, code="S407", cause="OPT-SELECT", advisory=
                 "    return Adam([{'params': model.parameters(), 'weight_decay': 0.01}], lr=1e-3)\n", line=3),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for made in made_optimisers(program):
             if made.kind != "Adam" or "decoupled_weight_decay" in made.call.keywords:
                 continue
@@ -256,7 +256,7 @@ class OptimiserSettingOutOfRange(StaticRule, code="S408", cause="OPT-MOMENTUM"):
         Snippet("decay of one", HEAD + "opt = torch.optim.SGD(net.parameters(), lr=0.05, weight_decay=1.0)\n", line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for made in made_optimisers(program):
             problem = next(self._problems(program, made), None)
             if problem is not None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import Event, Loop, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value
@@ -26,7 +25,7 @@ from netmend.program.meaning.training import (
     steps_plainly,
 )
 from netmend.program.text.edits import insert_after
-from netmend.vocabulary.finding import SAFE, Finding, Fix
+from netmend.vocabulary.finding import SAFE, Fix
 
 HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
@@ -63,7 +62,7 @@ class StepBeforeBackward(StaticRule, code="S105", cause="LOOP-STEP"):
         Snippet("first of all", EARLY_FUNCTION + "        optimizer.step()\n        optimizer.zero_grad()\n        loss_fn(model(x), y).backward()\n", line=3),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in turns(program):
             if not turn.step or one_optimiser(turn.step) is None or any(map(is_replaced, turn.loop.events())):
                 continue
@@ -130,7 +129,7 @@ class StepMissing(StaticRule, code="S106", cause="LOOP-STEP"):
         mended("only the schedule is stepped", HEAD + "plan = torch.optim.lr_scheduler.StepLR(opt, 3)\n" + LOOP + "    loss.backward()\n    + opt.step()\n    plan.step()\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         made = [event.value for event in program.calls if role(event.value) == OPTIMISER]
         if not made or not backward_calls(program) or not _is_clear(program):
             return
@@ -145,7 +144,7 @@ class StepMissing(StaticRule, code="S106", cause="LOOP-STEP"):
             ):
                 yield from self._unused(program, optimiser, owners)
 
-    def _unused(self, program: Program, optimiser: Value, owners: tuple[Value, ...]) -> Iterator[Finding]:
+    def _unused(self, program: Program, optimiser: Value, owners: tuple[Value, ...]) -> Findings:
         for backward in backward_calls(program):
             loops = backward.loops()
             if not loops or not is_seen_loop(program, loops[-1]) or not always(backward, loops[0]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Item, Operation, Value, constant, resolved
 from netmend.program.meaning.losses import ELEMENTWISE, PLAIN, ends_in, heads, loss_uses, without
@@ -90,7 +90,7 @@ class OneSidedOutput(StaticRule, code="S209", cause="ACT-OUT-WRONG"):
         mended("target below zero by its formula", HEAD + "x = torch.rand(500, 4) * 2 - 1\ny = 2 * x[:, :1] + torch.sin(3 * x[:, 1:2])\nloss = nn.MSELoss()(net(x)⟨.sigmoid() → ⟩, y)\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for _, op in heads(program, ("cross_entropy",), _NEVER_NEGATIVE):
             yield self._found(program, op, "cross-entropy")
         for op in _before_log_softmax(program):
@@ -198,7 +198,7 @@ class CutScoresIntoLog(StaticRule, code="S235", cause="ACT-OUT-WRONG"):
         Snippet("as they are", NET.format("x = F.relu(self.last(x))", "torch.log(x)", "model(x)"), line=11),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         logarithms = [op for _, op in heads(program, ("nll",), ("log",))]
         for op in (*logarithms, *_by_hand(program)):
             if op.input is None:

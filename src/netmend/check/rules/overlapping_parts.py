@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import STORE
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Item, Operation, Value, constant, resolved
@@ -10,7 +8,6 @@ from netmend.program.meaning.arrays import Cut, cuts, same_numbers
 from netmend.program.meaning.loaders import dataset_of, evaluated, loader_made, samples_of, trained
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.statements import is_for_evaluation, is_for_training
-from netmend.vocabulary.finding import Finding
 
 HEAD = "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader, Subset, TensorDataset\n\nx, y = torch.load('data.pt')\n"
 SETS = """\
@@ -99,7 +96,7 @@ class OverlappingParts(StaticRule, code="S511", cause="VAL-SPLIT"):
         Snippet("all indices train", HEAD + "full = TensorDataset(x, y)\n" + SETS.format(""), line=9),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         known = [cut for cut in cuts(program) if cut.bounds() is not None]
         train = [cut for cut in known if is_for_training(cut.name)]
         test = [cut for cut in known if is_for_evaluation(cut.name)]
@@ -124,7 +121,7 @@ class OverlappingParts(StaticRule, code="S511", cause="VAL-SPLIT"):
         yield from self._subsets(program)
         yield from self._ranges(program)
 
-    def _whole(self, program: Program) -> Iterator[Finding]:
+    def _whole(self, program: Program) -> Findings:
         """All rows of an array train, and rows cut from the same array are the test part."""
         whole: set[int] = set()
         for feeding in trained(program):
@@ -136,7 +133,7 @@ class OverlappingParts(StaticRule, code="S511", cause="VAL-SPLIT"):
                 yield self.finding(program, part.event.node)
                 break
 
-    def _subsets(self, program: Program) -> Iterator[Finding]:
+    def _subsets(self, program: Program) -> Findings:
         """`Subset(full, order)` trains and `Subset(full, order[400:])` is evaluated."""
         fed = [_subset(loader_made(feeding.loader)) for feeding in trained(program)]
         for evaluation in evaluated(program):
@@ -160,7 +157,7 @@ class OverlappingParts(StaticRule, code="S511", cause="VAL-SPLIT"):
                         yield self.finding(program, node)
                     break
 
-    def _ranges(self, program: Program) -> Iterator[Finding]:
+    def _ranges(self, program: Program) -> Findings:
         """`train = Subset(full, range(80))` and `val = Subset(full, range(60, 100))`."""
         stored = []
         for event in program.events:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.library.operations import COPIES
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Item, Operation, Value, constant, resolved
@@ -16,7 +15,7 @@ from netmend.program.meaning.paths import paths
 from netmend.program.meaning.sequences import UNPACKED, filled_rows, padded
 from netmend.program.meaning.training import rounds
 from netmend.program.text.edits import replace
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 MEAN_HEAD = """\
 import torch
@@ -87,7 +86,7 @@ class MeanOverPadding(StaticRule, code="S344", cause="INP-MASK-MISSING"):
                 "    rows[i, : len(text)] = text\nfor b in torch.randperm(100).split(10):\n    ids, y = rows[b], labels[b]\n" + LOOP, line=12),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in rounds(program):
             for event in turn.backward:
                 for value in walk(event.call.receiver):
@@ -154,7 +153,7 @@ class LastStepOfPadding(StaticRule, code="S345", cause="INP-MASK-MISSING"):
         mended("the lengths have no name yet", LAST_HEAD.replace("out, sizes", "out, ⟨_ → sizes⟩") + "        return self.fc(out[⟨:, - → torch.arange(len(sizes)), sizes - ⟩1])\n", line=15),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         users = paths(program).users
         for event in program.calls_of(UNPACKED):
             axis = _axis_of_time(event.call)
@@ -265,7 +264,7 @@ class PaddingMaskInverted(StaticRule, code="S347", cause="INP-MASK-MISSING"):
         Snippet("within the lengths", MASK_HEAD + "        mask = torch.arange(x.shape[1])[None] < lengths[:, None]\n        return self.encoder(x, src_key_padding_mask=mask)\n", line=15),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for op in paths(program).ops:
             if op.name not in _ATTENTION or op.layer is None or not isinstance(op.value, Call):
                 continue

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from itertools import combinations, pairwise
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import RETURN, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Item, Value, resolved
@@ -13,7 +13,6 @@ from netmend.program.meaning.arrays import SPLIT, same_numbers
 from netmend.program.meaning.losses import losses
 from netmend.program.meaning.operations import walk
 from netmend.program.text.queries import inside
-from netmend.vocabulary.finding import Finding
 
 HEAD = "import numpy as np\nimport torch\nfrom torch.utils.data import Dataset, TensorDataset\nX, y = np.load('x.npy'), np.load('y.npy')\n"
 PAIR = "data = TensorDataset(torch.tensor(X), torch.tensor(y))\n"
@@ -80,7 +79,7 @@ class PermutedApart(StaticRule, code="S505", cause="DAT-LABEL"):
         Snippet("only the inputs", HEAD + "X, y = load()\nnp.random.shuffle(X)\n" + PAIR, line=6),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         shuffled = list(_shuffled_in_place(program))
         for one, other in _pairs(program):
             problem = _two_permutations(one, other)

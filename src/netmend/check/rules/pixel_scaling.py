@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Element, Function, Item, Value, constant, resolved
 from netmend.program.meaning.arrays import same_numbers
@@ -22,7 +21,6 @@ from netmend.program.meaning.operations import LINEAR_MAPS, Op, operation, origi
 from netmend.program.meaning.training import loss_of, rounds
 from netmend.program.meaning.uses import arithmetic
 from netmend.program.meaning.value_ranges import is_bytes, is_standardised, names_bytes, reaches_raw
-from netmend.vocabulary.finding import Finding
 
 TWICE_HEAD = """\
 from PIL import Image
@@ -68,7 +66,7 @@ class ScaledTwice(StaticRule, code="S506", cause="PRE-WRONG-PIXEL"):
                 '        image = Image.open(self.paths[i]).convert("RGB")\n        return self.transform(image).div(255)\n', line=14),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for division, _ in arithmetic(program):
             if (
                 division.operator == "/"
@@ -208,7 +206,7 @@ class BytesWrapAround(StaticRule, code="S516", cause="PRE-WRONG-DTYPE"):
         ),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for difference, _ in arithmetic(program):
             if difference.operator != "-" or len(difference.operands) != 2 or difference.node is None:
                 continue
@@ -284,7 +282,7 @@ class RawPixels(StaticRule, code="S519", cause="PRE-MISS-NORM"):
                 "    torch.nn.functional.cross_entropy(net(x[i : i + 100]), y[i : i + 100]).backward()\n    opt.step()\n", line=4),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in rounds(program):
             for event in turn.backward:
                 maps, rescued = _maps(loss_of(event))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Item, Operation, Value, resolved
@@ -65,7 +65,7 @@ class FittedBeforeSplit(StaticRule, code="S503", cause="VAL-TEST-LEAK"):
         Snippet("by hand", BEFORE_HEAD + "X = (X - X.mean(axis=0)) / X.std(axis=0)\nX_train, X_test, y_train, y_test = train_test_split(X, y)\n", line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for arrays, split in _splits(program):
             for value in arrays:
                 for node, data, _ in fitted_within(program, value):
@@ -169,7 +169,7 @@ class FittedToTestData(StaticRule, code="S504", cause="PRE-TRAIN-TEST-SKEW"):
                 "    b = scaler.⟨fit_transform → transform⟩(X[test_idx])\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         known = fits(program)
         for fit in known:
             if not _is_test(program, fit):
@@ -253,7 +253,7 @@ class ResampledBeforeSplit(StaticRule, code="S518", cause="VAL-TEST-LEAK"):
                 "    return train_test_split(torch.tensor(rows), labels)\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls_of(SPLIT):
             call = event.call
             for argument in call.args:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Function, Instance, Value, resolved
 from netmend.program.meaning.loaders import LOADER_NAME, dataset_of
 from netmend.program.meaning.settings import number
 from netmend.program.text.queries import inside, names_in
-from netmend.vocabulary.finding import Finding
 
 HEAD = """\
 import numpy as np
@@ -64,7 +62,7 @@ class GeneratorCopiedToWorkers(StaticRule, code="S509", cause="LOOP-WORKER-SEED"
                 "WORKERS = 2\nloader = data.DataLoader(Crops(images), shuffle=True, num_workers=WORKERS)\n", line=17),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls_of(LOADER_NAME):
             call = event.call
             if call.open or "worker_init_fn" in call.keywords:
@@ -166,7 +164,7 @@ class SeedOfNumpyMissing(StaticRule, code="S720", cause="LOOP-SEED", advisory=Tr
         ),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         seeds = program.calls_of("torch.manual_seed")
         if not seeds or program.calls_of(*_SEEDS) or "random.seed" in program.text:
             return

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import Body, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Instance, Name, Value, resolved
@@ -16,7 +16,6 @@ from netmend.program.meaning.operations import layer_name, operation, walk
 from netmend.program.meaning.optimisers import steps
 from netmend.program.meaning.roles import bare
 from netmend.program.meaning.training import Round, loss_of
-from netmend.vocabulary.finding import Finding
 
 HEAD = f"""{TORCH}{NET_CLASS}\
         self.body = nn.Sequential(nn.Linear(8, 16), nn.ReLU())
@@ -81,7 +80,7 @@ class RandomLayersFrozen(StaticRule, code="S416", cause="LOOP-FREEZE"):
                 "            nn.functional.cross_entropy(self.net(x), y).backward()\n            self.opt.step()\n\nTrainer().fit(data)\n", line=16),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for frozen in frozen_layers(program):
             event = frozen.event
             entry = program.entry_of(event)

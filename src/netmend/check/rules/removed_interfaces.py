@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.meaning.removed_symbols import (
     in_package,
@@ -15,7 +14,7 @@ from netmend.program.meaning.removed_symbols import (
     uses,
 )
 from netmend.program.meaning.statements import argument_node, with_argument
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 
 class RemovedInterface(StaticRule, code="S701", cause="API-DEPRECATED"):
@@ -83,7 +82,7 @@ class RemovedInterface(StaticRule, code="S701", cause="API-DEPRECATED"):
         Snippet("a method of a Keras model", "import keras\n\nmodel = keras.Sequential([keras.layers.Dense(3)])\nclasses = model.predict_classes(x)\n", line=4),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         may_be_old = in_package(program)
         if may_be_old and not may_use_removed(program.text):
             return
@@ -125,7 +124,7 @@ class DeprecatedInterface(StaticRule, code="S702", cause="API-DEPRECATED", advis
         Snippet("in a package", "import torch\n\ndef size(x):\n    return torch.norm(x)\n", line=4, files={"__init__.py": ""}),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         may_be_old = in_package(program)
         for use in uses(program, lambda use: use.is_deprecated and (may_be_old or not use.is_announced)):
             entry = use.entry
@@ -174,7 +173,7 @@ class ExplicitArgumentMissing(StaticRule, code="S726", cause="API-USAGE"):
         Snippet("spectrum", "import torch\n\nspectrum = torch.stft(wave, 512)\n", line=3),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         told: set[str] = set()
         for node, qualified in sorted(program.references, key=lambda found: getattr(found[0], "lineno", 0)):
             wanted = _WANTED.get(qualified)

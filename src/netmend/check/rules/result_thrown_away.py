@@ -1,10 +1,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.library.operations import CASTS, VIEWS
 from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program
@@ -13,7 +12,7 @@ from netmend.program.meaning.number_types import is_tensor, loader_part
 from netmend.program.meaning.uses import calls_given
 from netmend.program.text.edits import replace
 from netmend.program.text.queries import inside
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 _METHODS = ("to", "cuda", *CASTS, "bool", "detach", *VIEWS, "clamp", "contiguous", "requires_grad_")
 HEAD = f"""{TORCH}\
@@ -59,7 +58,7 @@ class ResultThrownAway(StaticRule, code="S706", cause="GPU-XFER-WRONG"):
         Snippet("a shape", HEAD + "out = torch.sigmoid(model(x))\nout.squeeze()\nprint(out.shape)\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.methods_of(*_METHODS[:-1]):
             node = event.node
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import Body, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Instance, Value, constant, options, resolved
 from netmend.program.meaning.loaders import LOADER_NAME
 from netmend.program.meaning.training import is_backward
 from netmend.program.text.edits import delete_argument, insert_before
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 SHUFFLE_HEAD = "from torch.utils.data import DataLoader, RandomSampler, WeightedRandomSampler\n\n"
 
@@ -41,7 +41,7 @@ class SamplerWithShuffle(StaticRule, code="S510", cause="API-USAGE"):
                 "buckets = Buckets()\nloader = tud.DataLoader(data, batch_sampler=buckets⟨, shuffle=True → ⟩)\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls_of(LOADER_NAME):
             call = event.call
             if constant(call.argument("shuffle", 2)) is not True:
@@ -113,7 +113,7 @@ class SamplerEpochNotSet(StaticRule, code="S710", cause="API-CALL-MISSING"):
                 "        for x in self.loader:\n" + STEP, line=15),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         if "set_epoch" in program.text:
             return
         for loop in program.loops:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import Event, Loop, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Operation, Value, resolved
@@ -15,7 +13,7 @@ from netmend.program.meaning.optimisers import ScheduleStep, schedule_steps, ste
 from netmend.program.meaning.options_given import description, is_same_number, number
 from netmend.program.meaning.statements import alone, is_beside, moved_after
 from netmend.program.meaning.training import is_step, one_optimiser
-from netmend.vocabulary.finding import UNSAFE, Finding, Fix
+from netmend.vocabulary.finding import UNSAFE, Fix
 
 ORDER_HEAD = f"""{TORCH}
 net = nn.Linear(4, 3)
@@ -60,7 +58,7 @@ class SchedulerBeforeOptimizer(StaticRule, code="S108", cause="LOOP-SCHED-ORDER"
                 "        net(x).sum().backward()\n        opt.step()\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for schedule in schedule_steps(program):
             call, loop = schedule.event.call, schedule.loop
             if call is None or loop is None or call.args or call.keywords:
@@ -148,7 +146,7 @@ class EpochSchedulePerBatch(StaticRule, code="S109", cause="HYP-LR-SCHED"):
         Snippet("an option in epochs", OPTIONS + EPOCH_HEAD + "plan = lr_scheduler.StepLR(opt, args.decay_every)\n" + EPOCH_LOOP.replace("epochs", "args.epochs") + "        plan.step()\n", line=18),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for schedule in schedule_steps(program):
             loops = schedule.event.loops()
             if len(loops) < 2 or schedule.made is None or not always(schedule.event, loops[0]):
@@ -236,7 +234,7 @@ class BatchSchedulePerEpoch(StaticRule, code="S110", cause="HYP-LR-SCHED"):
                 "    plan = get_linear_schedule_with_warmup(opt, 100, total)\n" + BATCH_LOOP + "        plan.step()\n", line=14),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for schedule in schedule_steps(program):
             loop = schedule.loop
             if loop is None or schedule.made is None or not self._counts_batches(program, schedule, loop):

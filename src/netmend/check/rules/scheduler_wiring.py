@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import Body, Event, always, common_loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
@@ -24,7 +23,6 @@ from netmend.program.meaning.training import (
     rounds,
     stepped,
 )
-from netmend.vocabulary.finding import Finding
 
 IDLE_HEAD = """\
 import torch
@@ -93,7 +91,7 @@ class SchedulerNeverStepped(StaticRule, code="S111", cause="HYP-LR-SCHED"):
         Snippet("in a trainer of the script", TRAINER, line=6),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls:
             call = event.call
             if not call.qualified.startswith("torch.optim.lr_scheduler."):
@@ -215,7 +213,7 @@ class SchedulerOfAnotherOptimiser(StaticRule, code="S414", cause="HYP-LR-SCHED",
                 "    for x in data:\n        sgd.zero_grad()\n        model(x).mean().backward()\n        sgd.step()\n        schedule.step()\n", line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         known = {id(made.call) for made in made_optimisers(program)}
         stepping = steps(program)
         if len(known) < 2 or any(id(value) not in known for _, value in stepping):
@@ -296,7 +294,7 @@ class PlateauOnTrainingLoss(StaticRule, code="S611", cause="HYP-LR-SCHED", advis
         Snippet("the last batch", LOADERS + PLATEAU_HEAD + "    schedule.step(loss)\n", line=22),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         losses = {
             id(resolved(loss))
             for turn in rounds(program)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Item, constant, resolved
 from netmend.program.meaning.losses import losses
@@ -15,7 +14,7 @@ from netmend.program.meaning.sequences import TOKENS, Steps, cut_of, padded, see
 from netmend.program.meaning.training import grad_is_off
 from netmend.program.text.edits import replace
 from netmend.program.text.queries import inside
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 DECODER_HEAD = f"""{TORCH}{NET_CLASS}\
         self.emb = nn.Embedding(50, 32)
@@ -77,7 +76,7 @@ class TargetFedToDecoder(StaticRule, code="S230", cause="PRE-WRONG-STEP"):
                 + "    logits = net(src, tgt[:, 1:])\n" + LOSS, line=20),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         seen: set[int] = set()
         for use in losses(program):
             if use.kind not in ("cross_entropy", "nll") or use.prediction is None or id(use.node) in seen:
@@ -172,7 +171,7 @@ class NextTokenNotShifted(StaticRule, code="S233", cause="TOK-SHIFT-MISSING"):
         mended("one end for both", SET.format("piece = self.data[i : i + self.size + 1]\n        return piece[:-1], piece[⟨:-1 → 1:⟩]")),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for found in token_losses(program):
             node = found.goal.node
             if found.shift == 0 and node is not None:
@@ -254,7 +253,7 @@ class PaddingInLoss(StaticRule, code="S533", cause="INP-MASK-MISSING"):
                 "        loss_fn(net(x).log_softmax(-1).transpose(1, 2), y).backward()\n        opt.step()\n", line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use in losses(program):
             if use.kind not in ("cross_entropy", "nll") or use.target is None or grad_is_off(use.event):
                 continue

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Element, Item, Value, constant, resolved
 from netmend.program.meaning.loaders import Fed, dataset_of, evaluated, loader_made, trained
@@ -14,7 +14,7 @@ from netmend.program.meaning.operations import operation, walk
 from netmend.program.meaning.orders import fits_in_one_batch, order_is_plain
 from netmend.program.meaning.statements import with_argument
 from netmend.program.meaning.training import loss_of
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 TRAINING_HEAD = f"""{TORCH}\
 from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset, random_split
@@ -54,7 +54,7 @@ class Windows(Dataset):
 """
 
 
-class TrainingLoaderNotShuffled(StaticRule, code="S501", cause="API-SHUFFLE-POS"):
+class TrainingLoaderNotShuffled(StaticRule, code="S501", cause="API-SHUFFLE-POS", in_tests=False):
     """The loader that feeds the training loop gives the samples in the same order in every epoch.
 
     Datasets are often sorted, by class or by time of recording. Batches of one kind pull the weights to and fro, and batch norm
@@ -101,9 +101,9 @@ class TrainingLoaderNotShuffled(StaticRule, code="S501", cause="API-SHUFFLE-POS"
                 "            loss.backward()\n            self.opt.step()\n\nTrainer(torch.nn.Linear(4, 2)).fit()\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         seen: set[int] = set()
-        for fed in trained(program) if not program.is_test_code else ():
+        for fed in trained(program):
             loader = loader_made(fed.loader)
             if loader is None or loader.node is None or id(loader) in seen:
                 continue
@@ -194,7 +194,7 @@ class ShuffledEvaluationOrder(StaticRule, code="S502", cause="VAL-METRIC", advis
                 "        found.extend(net(batch).tolist())\n    return found\n\npredict(net, DataLoader(data, batch_size=9, shuffle=True))\n", line=12),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         fed = {id(loader_made(feeding.loader)) for feeding in trained(program)}
         for evaluation in evaluated(program):
             loader = loader_made(evaluation.loader)
@@ -222,7 +222,7 @@ LATE_HEAD = "import tensorflow as tf\n\ndata = tf.data.Dataset.from_tensor_slice
 _KEEPS_BATCHES = frozenset(("map", "prefetch", "cache", "repeat", "take", "skip", "filter", "with_options"))
 
 
-class ShuffledAfterBatching(StaticRule, code="S522", cause="API-SHUFFLE-POS"):
+class ShuffledAfterBatching(StaticRule, code="S522", cause="API-SHUFFLE-POS", in_tests=False):
     """A `tf.data` pipeline is shuffled after it was cut into batches.
 
     Then whole batches change places, and each batch holds the same neighbours in every epoch. With data in the order of their classes
@@ -249,8 +249,8 @@ class ShuffledAfterBatching(StaticRule, code="S522", cause="API-SHUFFLE-POS"):
                 "    ds = ds.shuffle(buffer_size=500)\n    return ds.prefetch(tf.data.AUTOTUNE)\n", line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
-        if "random.shuffle(" in program.text or "permutation(" in program.text or program.is_test_code:
+    def check(self, program: Program) -> Findings:
+        if "random.shuffle(" in program.text or "permutation(" in program.text:
             return  # mixed before; the batches stay the same, which harms little
         later = {
             id(step)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 
 from netmend.check.examples import TORCH, TORCH_F
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.library.losses import CROSS_ENTROPIES, LOSS
 from netmend.library.operations import ARITHMETIC, COPIES
 from netmend.program.engine.program import Program
@@ -25,7 +24,7 @@ from netmend.program.meaning.losses import PLAIN, ends_in, heads, loss_uses, wid
 from netmend.program.meaning.operations import Op, operation
 from netmend.program.meaning.shapes import shapes
 from netmend.program.meaning.uses import operations
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 ONE_HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 1)
@@ -59,7 +58,7 @@ class SoftmaxOverOne(StaticRule, code="S213", cause="ACT-OUT-WRONG"):
                 "    def forward(self, x):\n        return torch.softmax(self.out(torch.flatten(x, 1)), dim=1)\n\nNet()(images)\n", line=10),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         outputs: set[int] | None = None
         told: set[int] = set()
         for op, _ in operations(program, "softmax", "log_softmax"):
@@ -171,7 +170,7 @@ class SoftmaxOverBatch(StaticRule, code="S218", cause="ACT-DIM"):
         Snippet("behind a reshape", BATCH_HEAD + "def train(loader):\n    for x, y in loader:\n        p = net(x.view(-1, 4)).softmax(0)\n        nn.MSELoss()(p, y).backward()\n\ntrain(other)\n", line=10),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         yield from self._scores_of_pairs(program)
         for _, op in heads(program, _KINDS, ("softmax", "log_softmax")):
             if constant(op.option("dim", 0)) != 0:
@@ -180,7 +179,7 @@ class SoftmaxOverBatch(StaticRule, code="S218", cause="ACT-DIM"):
             if shape is not None and len(shape) >= 2:
                 yield self.finding(program, op.node, self.message.format(op.name))
 
-    def _scores_of_pairs(self, program: Program) -> Iterator[Finding]:
+    def _scores_of_pairs(self, program: Program) -> Findings:
         """Attention: the first axis of what `torch.bmm` gives is that of the samples, wherever they came from."""
         for op, _ in operations(program, "softmax", "log_softmax"):
             if op.input is None or constant(op.option("dim", 0)) != 0:
@@ -240,7 +239,7 @@ class SoftmaxWithoutDim(StaticRule, code="S219", cause="ACT-DIM"):
         mended("third axis used afterwards", DEFAULT_HEAD + "def scores(outputs):\n    logits = outputs.logits\n    p = F.softmax(logits⟨ → , dim=-1⟩)[:, :, :-1]\n    return p.max(-1)\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         three: set[int] | None = None
         for op, _ in operations(program, "softmax", "log_softmax", "softmin"):
             if _is_told(op):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -24,7 +23,7 @@ from netmend.program.meaning.arrays import SPLIT, function_around, same_numbers,
 from netmend.program.meaning.loaders import dataset_of, evaluated, loader_made, split_of, trained
 from netmend.program.meaning.statements import is_for_evaluation, is_for_labels, is_for_training, written_name
 from netmend.program.text.edits import replace
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 SEED_HEAD = "import torch\nfrom sklearn.model_selection import train_test_split\nfrom torch.utils.data import random_split\n\n"
 
@@ -54,7 +53,7 @@ class SplitWithoutSeed(StaticRule, code="S512", cause="LOOP-SEED", advisory=True
         Snippet("torch", SEED_HEAD + "def parts(data):\n    return random_split(data, [8, 2])\n", line=6),
     )
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         seeds = [event.order for event in program.calls if _sets_seed(event.call.function)]
         first = min(seeds, default=None)
         for event in program.calls_of(SPLIT, "torch.utils.data.random_split"):
@@ -102,7 +101,7 @@ class SplitUnpackedInWrongOrder(StaticRule, code="S514", cause="VAL-SPLIT", prev
                 "    return x_train, y_train\n"),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls_of(SPLIT):
             node = event.node
             above = program.parent(node)
@@ -191,7 +190,7 @@ class OneDatasetForBoth(StaticRule, code="S521", cause="VAL-SPLIT"):
                 + LOOP.format("test_loader"), line=11),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         fed = [loader for feeding in trained(program) if (loader := loader_made(feeding.loader)) is not None]
         fed = [loader for loader in fed if not _is_picked(loader)]
         if not fed:
@@ -264,7 +263,7 @@ class SecondSplitOfAll(StaticRule, code="S524", cause="VAL-SPLIT"):
         Snippet("in a function", "import sklearn.model_selection as ms\n\ndef parts(data):\n    rest, test_set = ms.train_test_split(data, test_size=0.2)\n    train_set, val_set = ms.train_test_split(data, test_size=0.2)\n    return train_set, val_set, test_set\n", line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         splits: dict[int, tuple[Call, list[str]]] = {}
         for event in program.events:
             part = split_part(event.value) if event.kind == STORE and event.target is not None else None

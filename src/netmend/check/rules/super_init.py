@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, Body, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Name, Value, resolved
@@ -13,7 +12,7 @@ from netmend.program.meaning.modules import bodies, is_module, module_classes, s
 from netmend.program.meaning.sizes import LITERAL_LAYERS
 from netmend.program.text.edits import delete_statement, insert_before
 from netmend.program.text.queries import inside
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 MISSING_HEAD = "import torch\nfrom torch import nn\n\n"
 USE = "\n    def forward(self, x):\n        return self.fc(x)\n"
@@ -48,7 +47,7 @@ class SuperInitMissing(StaticRule, code="S304", cause="ARC-INIT-MODEL"):
                 "    def __init__(self):\n        self.fc = nn.Linear(2, 1)\n", line=10),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for cls in module_classes(program):
             method = cls.methods.get("__init__")
             if method is None or not cls.is_known or not isinstance(method.definition, ast.FunctionDef):
@@ -144,12 +143,12 @@ class LayersBeforeSuperInit(StaticRule, code="S305", cause="ARC-INIT-MODEL"):
                 "        self.size = 3\n        self.weight = torch.nn.Parameter(torch.ones(3))\n        - super(Scale, self).__init__()\n", line=6),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for cls in module_classes(program):
             for body in bodies(program, cls, "__init__")[:1]:
                 yield from self._examined(program, cls, body)
 
-    def _examined(self, program: Program, cls: Class, body: Body) -> Iterator[Finding]:
+    def _examined(self, program: Program, cls: Class, body: Body) -> Findings:
         first: Event | None = None
         for event in body.blocks[0].items:
             if not isinstance(event, Event):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Item, Operation, Param, Value, constant, resolved
@@ -18,7 +18,7 @@ from netmend.program.meaning.operations import LAYOUT, origins
 from netmend.program.meaning.roles import bare
 from netmend.program.meaning.training import grad_is_off
 from netmend.program.text.edits import wrap
-from netmend.vocabulary.finding import Edit, Finding, Fix
+from netmend.vocabulary.finding import Edit, Fix
 
 GRADIENT_HEAD = f"""{TORCH_F}
 q = nn.Linear(4, 2)
@@ -58,7 +58,7 @@ class TargetWithGradient(StaticRule, code="S234", cause="RL-GRAD-WRONG"):
         Snippet("the value of a state", GRADIENT_HEAD.replace("q(s).gather(1, a)", "q(s)") + "    goal = r + 0.99 * q(s2) * (1 - done)\n" + FIT.format("goal"), line=13),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for use in loss_uses(program):
             goals = origins(use.target, LAYOUT)
             if use.kind not in ELEMENTWISE or len(goals) != 1 or grad_is_off(use.event):
@@ -161,7 +161,7 @@ class TargetNetworkNotCopied(StaticRule, code="S417", cause="API-USAGE"):
                 "            t.data.mul_(0.99).add_(s.data, alpha=0.01)\n", line=6),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         synchronised = {id(model) for model in _synchronised(program)}
         if not synchronised:
             return

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import STORE
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
@@ -20,7 +19,6 @@ from netmend.program.meaning.loaders import (
 )
 from netmend.program.meaning.roles import LOADER, role
 from netmend.program.meaning.statements import is_for_evaluation, is_for_training, written_name
-from netmend.vocabulary.finding import Finding
 
 EVALUATED_HEAD = """\
 import torch
@@ -96,7 +94,7 @@ class EvaluatedOnTrainingData(StaticRule, code="S601", cause="VAL-METRIC"):
                 "    net(x).sum().backward()\n    opt.step()\ntest_accuracy = evaluate(net, batches)\n", line=11),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         fed = {id(resolved(feeding.loader)) for feeding in trained(program)}
         if not fed:
             return
@@ -183,7 +181,7 @@ class TrainedOnTestData(StaticRule, code="S613", cause="VAL-SPLIT"):
                 "        opt.step()\n\nfit(test_loader)\nwith torch.no_grad():\n    for x, y in test_loader:\n        print(net(x).argmax(1) == y)\n", line=9),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         known = [event.call for event in program.calls if split_of(event.call) == "train"]
         fed = [(feeding, loader_made(feeding.loader)) for feeding in trained(program)]
         if any(loader is not None and split_of(dataset_of(loader)) == "train" for _, loader in fed):
@@ -233,7 +231,7 @@ class TestSetIsTrainingSet(StaticRule, code="S525", cause="VAL-SPLIT"):
                 "    testset = torchvision.datasets.SVHN('d', split='train')\n    test_loader = torch.utils.data.DataLoader(testset, batch_size=8)\n    return train_loader, test_loader\n", line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         loaders = [
             (event, loader_made(event.value))
             for event in program.events

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.library.versions import reached
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
@@ -14,7 +13,7 @@ from netmend.program.meaning.operations import walk
 from netmend.program.meaning.removed_symbols import is_chosen_by_version
 from netmend.program.meaning.roles import MODEL, role, same
 from netmend.program.text.edits import replace
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 # Functions that write a download to a file: the place of the file's name among the arguments.
 _WRITE = {
@@ -50,7 +49,7 @@ class DownloadLoadedAsCode(StaticRule, code="S708", cause="API-USAGE"):
         Snippet("from the answer", "import io\nimport requests\nimport torch\n\nanswer = requests.get(url)\nnet = torch.load(io.BytesIO(answer.content), weights_only=False)\n", line=6),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls_of("torch.load"):
             call = event.call
             if call.open or not call.args or not _runs_code(call):
@@ -121,7 +120,7 @@ class WholeModelLoaded(StaticRule, code="S727", cause="API-USAGE"):
                 "def main(path='best.pth'):\n    net = Net()\n    torch.save(net, path)\n    best = torch.load(path)\n    return best\n", line=12),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         if not reached("torch", "2.6") or "safe_globals" in program.text:
             return
         loads = [(event, event.call) for event in program.calls_of("torch.load") if _is_plain(event.call)]
@@ -194,7 +193,7 @@ class CheckpointLoadedWhole(StaticRule, code="S730", cause="TRN-CKPT"):
         Snippet("a key that is not there", CHECKPOINT_HEAD + "torch.save(net.state_dict(), 'c.pt')\nc = torch.load('c.pt')\nnet.load_state_dict(c['model'])\n", line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         saves = [(event, event.call) for event in program.calls_of("torch.save")]
         for event in program.methods_of("load_state_dict") if saves else ():
             given = event.call.argument("state_dict", 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, constant, resolved
@@ -12,7 +12,7 @@ from netmend.program.meaning.number_types import BOOL, INT, dtype
 from netmend.program.meaning.operations import ACTIVATIONS, LAYOUT, LINEAR_MAPS, Op, all_origins, operation
 from netmend.program.meaning.training import grad_is_off
 from netmend.program.text.edits import replace
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 
 class GradientForWholeNumbers(StaticRule, code="S717", cause="INP-TENSOR-TYPE"):
@@ -44,7 +44,7 @@ class GradientForWholeNumbers(StaticRule, code="S717", cause="INP-TENSOR-TYPE"):
         Snippet("afterwards", "import torch\n\nx = torch.arange(10).reshape(2, 5)\nx.requires_grad_()\n", line=4),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls:
             call = event.call
             value = _wanted(call)
@@ -106,7 +106,7 @@ class NumpyOfTrackedTensor(StaticRule, code="S718", cause="API-USAGE"):
                 "    def forward(self, x):\n        return torch.sigmoid(self.fc(x)).squeeze(1)\n\nnet = Net()\nfor x in loader:\n    print(net(x).numpy())\n", line=14),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         if "requires_grad = False" in program.text or "requires_grad_(False)" in program.text:
             return
         if "inference_mode" in program.text:

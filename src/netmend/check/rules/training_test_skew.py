@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Collection, Const, Instance, Value, constant, resolved
 from netmend.program.meaning.fitting import evaluated_raw
@@ -22,7 +22,6 @@ from netmend.program.meaning.loaders import (
 )
 from netmend.program.meaning.modules import self_name
 from netmend.program.text.queries import inside
-from netmend.vocabulary.finding import Finding
 
 NORMALISATION_HEAD = """\
 from torchvision import datasets, transforms as T
@@ -91,7 +90,7 @@ class NormalisationDiffers(StaticRule, code="S507", cause="PRE-TRAIN-TEST-SKEW")
                 'transforms.Normalize([0.5], [0.5])]),\n    "val": transforms.Compose([transforms.ToTensor()]),\n}\n', line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         parts: dict[int, tuple[ast.AST, _Constants, list[_Constants]]] = {}
         for train, test, place in prepared_pairs(program):
             one, other = _normalised(train), _normalised(test)
@@ -181,7 +180,7 @@ class RandomAugmentationInEvaluation(StaticRule, code="S508", cause="PRE-TRAIN-T
                 'data = SVHN("data", split="test", transform=T.Compose([T.ColorJitter(0.4), T.ToTensor()]))\n', line=3),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for transform, place in evaluation_transforms(program):
             if any(_is_random(step) for step in steps_of(transform) or ()):
                 yield self.finding(program, place)
@@ -258,7 +257,7 @@ class DatasetScaledForTrainingOnly(StaticRule, code="S531", cause="PRE-TRAIN-TES
                 + "a, b = Rows(x, y, normalize=True), Rows(u, v)\ntrain, test = DataLoader(a, shuffle=True), DataLoader(b)\n" + LOOP, line=19),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         train = [_dataset(feeding.loader) for feeding in trained(program)]
         for evaluation in evaluated(program):
             test = _dataset(evaluation.loader)

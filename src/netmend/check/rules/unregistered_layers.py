@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Const, Value, constant, resolved
@@ -13,7 +12,7 @@ from netmend.program.meaning.modules import Hidden, bodies, hidden_layers, learn
 from netmend.program.meaning.sizes import LITERAL_LAYERS
 from netmend.program.text.edits import delete_argument, wrap
 from netmend.program.text.queries import inside
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 LIST_HEAD = "import torch\nimport torch.nn as nn\n\nclass Net(nn.Module):\n    def __init__(self, depth=3):\n        super().__init__()\n"
 LIST_USE = "\n    def forward(self, x):\n        for layer in self.layers:\n            x = torch.relu(layer(x))\n        return x\n"
@@ -60,7 +59,7 @@ class LayersInPlainList(StaticRule, code="S301", cause="ARC-INIT-MODEL"):
                 "    def forward(self, x):\n        return self.blocks[1](self.blocks[0](x))\n", line=15),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for hidden in hidden_layers(program, ("list", "tuple")):
             yield self.finding(program, hidden.node, fix=registered(program, hidden.node, "ModuleList"))
 
@@ -113,7 +112,7 @@ class LayersInPlainDict(StaticRule, code="S302", cause="ARC-INIT-MODEL"):
         Snippet("filled in a loop", DICT_HEAD + "        self.heads = {}\n        for name in names:\n            self.heads[name] = nn.Linear(4, 1)\n" + DICT_USE, line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for hidden in hidden_layers(program, ("dict",)):
             fix = registered(program, hidden.node, "ModuleDict") if _has_words(hidden) else None
             yield self.finding(program, hidden.node, fix=fix)
@@ -156,7 +155,7 @@ class TensorNotRegistered(StaticRule, code="S313", cause="ARC-INIT-MODEL"):
         Snippet("old variable", TENSOR_HEAD + "        from torch.autograd import Variable\n        self.weight = Variable(torch.ones(3), requires_grad=True)\n" + TENSOR_USE, line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for cls in module_classes(program):
             for body in bodies(program, cls, "__init__")[:1]:
                 for event in body.events():
@@ -262,7 +261,7 @@ class LayerSharedByClass(StaticRule, code="S333", cause="ARC-INIT-MODEL", previe
         Snippet("as a default", CLASS_HEAD + "class Net(nn.Module):\n    def __init__(self, head=nn.Linear(8, 2)):\n        super().__init__()\n        self.head = head\n", line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for cls in module_classes(program):
             stored = {name for instance in program.instances_of(cls) for name in instance.stores}
             for name, value in cls.attributes.items():
@@ -273,7 +272,7 @@ class LayerSharedByClass(StaticRule, code="S333", cause="ARC-INIT-MODEL", previe
                     yield self.finding(program, made.node)
             yield from self._defaults(program, cls)
 
-    def _defaults(self, program: Program, cls: Class) -> Iterator[Finding]:
+    def _defaults(self, program: Program, cls: Class) -> Findings:
         method = cls.methods.get("__init__")
         if method is None:
             return

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from netmend.check.examples import NET_CLASS, TORCH_F
-from netmend.check.rule import Snippet, StaticRule
+from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Element, Item, Value, constant, resolved
 from netmend.program.meaning.layouts import sizes_given
@@ -16,7 +14,7 @@ from netmend.program.meaning.shapes import Shapes, shapes
 from netmend.program.meaning.sizes import LITERAL_LAYERS, Shape, whole_number, width
 from netmend.program.meaning.uses import operations
 from netmend.program.text.edits import replace
-from netmend.vocabulary.finding import Finding, Fix
+from netmend.vocabulary.finding import Fix
 
 TRANSPOSE_HEAD = "import torch\nfrom torch import nn\n\n"
 
@@ -49,7 +47,7 @@ class ViewAsTranspose(StaticRule, code="S311", cause="TSR-SHAPE"):
         Snippet("matrix", TRANSPOSE_HEAD + "def swap(x):\n    rows, columns = x.size()\n    return torch.reshape(x, (columns, rows))\n", line=6),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         known = shapes(program)
         for op, event in operations(program, "view", "reshape"):
             if op.value.result is not None or op.input is None:
@@ -164,7 +162,7 @@ class BatchFlattenedAway(StaticRule, code="S329", cause="TSR-SHAPE"):
         Snippet("known size", "import torch\nfrom torch import nn\n\nx = torch.randn(16, 4, 2)\nout = nn.Linear(8, 2)(x.reshape(-1))\n", line=5),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         known = shapes(program)
         for op in paths(program).ops:
             if op.name != "linear" or op.layer is None:
@@ -230,7 +228,7 @@ class BatchSizeHardCoded(StaticRule, code="S332", cause="HYP-BATCH-IMPL", adviso
                 "for x, y in loader:\n    out = run(x)\n", line=10),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for event in program.calls:
             call = event.call
             op = operation(call) if call.result is None else None

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from netmend.check.examples import TORCH, TORCH_F
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import Event, always, before, branches_between
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const
@@ -36,7 +34,7 @@ from netmend.program.meaning.training import (
     stepped,
     steps_plainly,
 )
-from netmend.vocabulary.finding import SAFE, Finding, Fix
+from netmend.vocabulary.finding import SAFE, Fix
 
 BETWEEN_HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
@@ -80,14 +78,14 @@ class ZeroGradBetweenBackwardAndStep(StaticRule, code="S102", cause="LOOP-STEP")
                 "    update()\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in turns(program):
             for step in turn.step:
                 if steps_plainly(step):
                     yield from self._wiped(program, turn, step)
                     yield from self._wiped_while_accumulating(program, turn, step)
 
-    def _wiped(self, program: Program, turn: Round, step: Event) -> Iterator[Finding]:
+    def _wiped(self, program: Program, turn: Round, step: Event) -> Findings:
         """The last thing before the step that touches its gradients is a clearing."""
         earlier = [
             event for event in turn.backward if event.order < step.order and not exclusive(event, step)
@@ -115,7 +113,7 @@ class ZeroGradBetweenBackwardAndStep(StaticRule, code="S102", cause="LOOP-STEP")
                 fix = Fix("Clear before backward()", moved_before(program, statement, place), SAFE)
             yield self.finding(program, zero.node, fix=fix)
 
-    def _wiped_while_accumulating(self, program: Program, turn: Round, step: Event) -> Iterator[Finding]:
+    def _wiped_while_accumulating(self, program: Program, turn: Round, step: Event) -> Findings:
         """Each round clears and calls backward, only each k-th steps."""
         branches = branches_between(step, turn.loop)
         if len(branches) != 1 or len(turn.step) != 1 or step.loops()[0] is not turn.loop:
@@ -195,7 +193,7 @@ class ZeroGradOutsideLoop(StaticRule, code="S103", cause="LOOP-ZERO-GRAD"):
                 "def main(model, loader, optimizer):\n    for epoch in range(9):\n        optimizer.zero_grad()\n        train(model, loader, optimizer)\n", line=8),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in turns(program):
             here = [step for step in turn.step if step.loops()[0] is turn.loop and steps_plainly(step)]
             if turn.zero or not here or runs_once(turn.loop) or any(map(is_replaced, turn.loop.events())):
@@ -243,7 +241,7 @@ class ZeroGradOnOneBranch(StaticRule, code="S104", cause="LOOP-ZERO-GRAD"):
         Snippet("accumulation without a branch for step", BRANCH_FUNCTION + "        loss.backward()\n        optimizer.step()\n        if (i + 1) % 8 == 0:\n            optimizer.zero_grad()\n", line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in turns(program):
             optimiser = one_optimiser(turn.step)
             if optimiser is None or not turn.zero or not all(clears(zero, optimiser) for zero in turn.zero):

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from netmend.check.examples import TORCH
-from netmend.check.rule import Snippet, StaticRule, mended
+from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import CallEvent, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
@@ -22,7 +20,7 @@ from netmend.program.meaning.training import (
     steps_plainly,
 )
 from netmend.program.text.edits import insert_after, insert_before
-from netmend.vocabulary.finding import SAFE, Finding, Fix
+from netmend.vocabulary.finding import SAFE, Fix
 
 HEAD = f"""{TORCH}
 net = nn.Linear(4, 3)
@@ -114,7 +112,7 @@ class ZeroGradMissing(StaticRule, code="S101", cause="LOOP-ZERO-GRAD"):
                 "        + optimizer.zero_grad()\n", line=7),
     )  # fmt: skip
 
-    def check(self, program: Program) -> Iterator[Finding]:
+    def check(self, program: Program) -> Findings:
         for turn in turns(program):
             here = [step for step in turn.step if step.loops()[0] is turn.loop and steps_plainly(step)]
             if turn.zero and here:
@@ -127,7 +125,7 @@ class ZeroGradMissing(StaticRule, code="S101", cause="LOOP-ZERO-GRAD"):
 
         yield from self._by_hand(program)
 
-    def _others_cleared(self, program: Program, turn: Round, steps: list[CallEvent]) -> Iterator[Finding]:
+    def _others_cleared(self, program: Program, turn: Round, steps: list[CallEvent]) -> Findings:
         """Every clearing in the loop is for the weights of another optimiser."""
         for step in steps:
             owners = optimised(stepped(step))
@@ -142,7 +140,7 @@ class ZeroGradMissing(StaticRule, code="S101", cause="LOOP-ZERO-GRAD"):
                 text = f"{name} steps here, but only other gradients are cleared in the loop; call zero_grad() for it too."
                 yield self.finding(program, step.node, text)
 
-    def _by_hand(self, program: Program) -> Iterator[Finding]:
+    def _by_hand(self, program: Program) -> Findings:
         """`w -= rate * w.grad` in the loop around backward, and nothing clears `w.grad`."""
         seen: set[int] = set()
         for backward in backward_calls(program):
