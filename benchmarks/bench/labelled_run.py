@@ -15,9 +15,9 @@ from bench.machine import machine, today
 from bench.outcomes import SCHEMA, Told
 from bench.trainings import LONGEST, Training, Trainings, recorder_state, settled
 from netmend.store import read_trace
-from netmend.trials.relocate import relocated
 from netmend.trials.runner import Executor
 from netmend.trials.trial import Outcome
+from netmend.trials.workspace import relocated
 from netmend.vocabulary import Fault
 from netmend.watching import judge as judged_run
 

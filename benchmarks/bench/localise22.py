@@ -19,9 +19,9 @@ from bench.outcomes import BUGGY, FIXED, Fault22, Result22, Run22, Told
 from bench.repair_study import Work, searched
 from bench.trainings import Training, Trainings, recorder_state, settled
 from netmend.store import read_trace
-from netmend.trials.relocate import relocated
 from netmend.trials.runner import Executor
 from netmend.trials.trial import Outcome
+from netmend.trials.workspace import relocated
 from netmend.watching import judge as judge_run
 
 Tell = Callable[[str, Outcome | None, bool], None]  # what has ended, how, whether it was known before

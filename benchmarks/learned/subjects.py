@@ -18,9 +18,9 @@ from netmend.program.text.sources import Sources
 from netmend.repair.repair import Case
 from netmend.store import read_trace
 from netmend.trials.local import LocalExecutor
-from netmend.trials.relocate import relocated
 from netmend.trials.runner import Runner
 from netmend.trials.trial import Limits, Outcome, Target, Trial
+from netmend.trials.workspace import relocated
 
 WORK = Path(__file__).resolve().parent.parent / ".learned-runs"
 SEEDS = (0, 1, 2)

@@ -13,8 +13,7 @@ from netmend.environment.check import concerning
 from netmend.environment.dataset_paths import look_at, problems_with
 from netmend.environment.facts import Environment, Problem
 from netmend.environment.machine import devices, read_devices
-from netmend.environment.packages import installed, torch_build
-from netmend.environment.requirements import unmet
+from netmend.environment.packages import installed, torch_build, unmet
 from netmend.errors import UsageError
 
 HERE = Environment(

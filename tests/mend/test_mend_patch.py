@@ -7,9 +7,8 @@ import pytest
 
 from netmend.errors import UsageError
 from netmend.mend.change_model import largest_changes
-from netmend.mend.fingerprint import rest_digest
 from netmend.mend.fit import State, fit
-from netmend.mend.patch import Patch, Piece, patch_between
+from netmend.mend.patch import Patch, Piece, patch_between, rest_digest
 from netmend.mend.weights import Arrays, bits_type, finite, numbers
 
 
@@ -140,7 +139,7 @@ def test_bits_are_read_as_the_numbers_they_stand_for() -> None:
 def test_hashes_do_not_depend_on_how_the_bits_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     bits, touched = np.arange(1, 12, dtype="<u2"), np.array([0, 4, 5, 10])
     whole = rest_digest(bits, touched)
-    monkeypatch.setattr("netmend.mend.fingerprint._ELEMENTS_AT_ONCE", 5)
+    monkeypatch.setattr("netmend.mend.patch._ELEMENTS_AT_ONCE", 5)
     assert rest_digest(bits, touched) == whole != rest_digest(bits)
     bits[4] = 99
     assert rest_digest(bits, touched) == whole

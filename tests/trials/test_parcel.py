@@ -12,10 +12,9 @@ import pytest
 from trying import TINY, Project
 
 from netmend.errors import UsageError
-from netmend.trials import node, parcel
+from netmend.trials import on_ray, parcel
 from netmend.trials.local import LocalExecutor
-from netmend.trials.node import held, on_node, sweep
-from netmend.trials.on_ray import RayExecutor
+from netmend.trials.on_ray import RayExecutor, held, on_node, sweep
 from netmend.trials.parcel import Parcel, data_of, pack, unpack, variables
 from netmend.trials.trial import FINISHED, Target, Trial, from_json
 from netmend.version import VERSION
@@ -65,7 +64,7 @@ def test_variables_that_the_program_names(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_trial_on_a_node(project: Project, executor: LocalExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
     """As Ray would call it, without Ray."""
-    monkeypatch.setattr(node, "_executors", [executor])
+    monkeypatch.setattr(on_ray, "_executors", [executor])
     project.write(
         "train.py", TINY + "import os\nprint('given', os.environ['GIVEN'], open('data.bin').read())\n"
     )

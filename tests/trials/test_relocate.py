@@ -8,8 +8,8 @@ from pathlib import Path
 from trying import TINY, Project
 
 from netmend.store import read_trace
-from netmend.trials.relocate import moved, relocated
 from netmend.trials.trial import Outcome
+from netmend.trials.workspace import moved, relocated
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import os
 import sys
 from pathlib import Path
 
+from netmend.trials.measures import end_of, thinned
 from netmend.trials.output import SIZE, Output, Tail, end_of_file, read_tail
-from netmend.trials.series import end_of, thinned
 
 
 def test_lines_carry_the_step_at_which_they_came() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from trying import TINY, Project
 
-from netmend.trials.interpreter import use_copy
+from netmend.trials.child import use_copy
 from netmend.trials.trial import FAILED, FINISHED, Limits
 
 SEEDED = """\

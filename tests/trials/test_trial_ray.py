@@ -14,8 +14,8 @@ from netmend.repair.session import repair
 from netmend.store import read_trace
 from netmend.trials.local import LocalExecutor
 from netmend.trials.on_ray import RayExecutor
-from netmend.trials.relocate import relocated
 from netmend.trials.trial import FAILED, FINISHED, LOST, Limits, Outcome, Target, Trial
+from netmend.trials.workspace import relocated
 from netmend.verify.verify import verify
 
 ray = pytest.importorskip("ray")

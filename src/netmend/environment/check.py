@@ -14,8 +14,7 @@ from netmend.environment.dataset_paths import DataPath, look_at, problems_with
 from netmend.environment.facts import Environment, Problem
 from netmend.environment.known_bad import problems_of
 from netmend.environment.machine import devices
-from netmend.environment.packages import installed, torch_build
-from netmend.environment.requirements import unmet
+from netmend.environment.packages import installed, torch_build, unmet
 
 
 def collect(folder: Path) -> Environment:

@@ -7,8 +7,7 @@ from enum import Enum
 import numpy as np
 
 from netmend.errors import UsageError
-from netmend.mend.fingerprint import rest_digest
-from netmend.mend.patch import Patch
+from netmend.mend.patch import Patch, rest_digest
 from netmend.mend.weights import Weights
 
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from netmend.errors import UsageError
 from netmend.mend.files import written_whole
-from netmend.mend.fingerprint import DIGEST, Fingerprint, Mark
-from netmend.mend.patch import Patch, Piece
+from netmend.mend.patch import DIGEST, Fingerprint, Mark, Patch, Piece
 from netmend.mend.safetensors_format import Contents, read_contents, refuse_bad_name, write_safetensors
 from netmend.mend.weights import Bits, Indices, Layout, bits_type
 

@@ -23,7 +23,7 @@ from netmend.mutate.test_sets import TRAINING
 from netmend.mutate.verdicts import scores_verdict
 from netmend.program.text.sources import Sources
 from netmend.store import read_trace
-from netmend.trials.relocate import relocated
+from netmend.trials.workspace import relocated
 
 _SAME_SCORE = 1e-9
 

@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from netmend.neutral.alternatives import error_of, reaches
+from netmend.neutral.alternatives import as_good, deviation, error_of, is_near, reaches
 from netmend.neutral.graph import Graph
 from netmend.neutral.neutrality import FAILED, GIVEN_UP, KEPT, OPEN, SAME, WORSE, Goal, Node
-from netmend.neutral.noise import as_good, deviation, is_near
 from netmend.repair.version import Version
 from netmend.trials.trial import Outcome
 

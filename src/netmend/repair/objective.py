@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from netmend.trials.measures import end_of
 from netmend.trials.printed import HELD_OUT, HIGHER, LOWER, TRAINING
-from netmend.trials.series import end_of
 from netmend.trials.trial import Outcome
 
 PERCENT = 1.5  # an accuracy above this is given in per cent

@@ -14,9 +14,9 @@ from netmend.repair.objective import Objective, choose
 from netmend.repair.options import Budget, Measure
 from netmend.repair.version import Version
 from netmend.store import read_trace
-from netmend.trials.relocate import relocated
 from netmend.trials.runner import Runner
 from netmend.trials.trial import FINISHED, Limits, Outcome, Rule, Trial
+from netmend.trials.workspace import relocated
 from netmend.vocabulary import Diagnosis, Trace
 
 _EARLIEST = 0.4  # of the baseline's steps: before that, a slow start says nothing

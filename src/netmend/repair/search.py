@@ -15,9 +15,9 @@ from netmend.repair.problem import Problem
 from netmend.repair.propose import for_fault
 from netmend.repair.repair import REPAIRS
 from netmend.repair.version import Version
-from netmend.trials.relocate import moved
-from netmend.trials.series import end_of
+from netmend.trials.measures import end_of
 from netmend.trials.trial import STOPPED, Outcome
+from netmend.trials.workspace import moved
 from netmend.vocabulary import Diagnosis, Trace
 from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change
 

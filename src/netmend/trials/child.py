@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import json
 import os
 import sys
@@ -19,13 +21,47 @@ from netmend.observe.options import Options
 from netmend.trials import measures, seeds
 from netmend.trials.examination import examiner_of
 from netmend.trials.guards import Guards, guard_saving
-from netmend.trials.interpreter import flush, use_copy, wind_down
+from netmend.trials.measures import of_trace
 from netmend.trials.output import Output, Tail, end_of_file
 from netmend.trials.racing import Race
-from netmend.trials.relocate import moved
-from netmend.trials.series import of_trace
 from netmend.trials.trial import FAILED, FINISHED, STOPPED, Limits, Outcome, Rule, Target, Trial, to_json
+from netmend.trials.workspace import moved
 from netmend.vocabulary import Site
+
+# What the interpreter does before and after a program, done for a program in a trial.
+
+
+def use_copy(directory: str, root: str) -> None:
+    """Where Python looks for modules in the program's folder (an editable install, PYTHONPATH), it finds the copy's."""
+
+    def placed(entry: str) -> str:
+        copied = moved(entry, directory, root)
+        return copied if Path(copied).exists() else entry  # no copy of what holds installed packages
+
+    sys.path[:] = [placed(entry) for entry in sys.path]
+    if "PYTHONPATH" in os.environ:
+        entries = os.environ["PYTHONPATH"].split(os.pathsep)
+        os.environ["PYTHONPATH"] = os.pathsep.join(placed(entry) for entry in entries)
+    for name, module in list(sys.modules.items()):
+        mapping = getattr(module, "MAPPING", None) if name.startswith("__editable__") else None
+        if isinstance(mapping, dict):
+            mapping.update({package: placed(str(place)) for package, place in mapping.items()})
+
+
+def wind_down() -> None:
+    """As the interpreter does at its end: threads are waited for, and what was registered is called."""
+    with contextlib.suppress(BaseException):
+        threading._shutdown()  # type: ignore[attr-defined]
+    with contextlib.suppress(BaseException):
+        atexit._run_exitfuncs()
+
+
+def flush() -> None:
+    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+        with contextlib.suppress(Exception):
+            if stream is not None:
+                stream.flush()
+
 
 _PAST = 256_000  # bytes at the end of what the program's processes wrote without Python's `sys.stdout`
 _TAIL = 4_000

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from netmend.repair.objective import Objective, for_verification
 from netmend.repair.problem import Problem
 from netmend.repair.version import Version
-from netmend.trials.series import end_of
+from netmend.trials.measures import end_of
 from netmend.trials.trial import Outcome
 from netmend.verify.statistics import Comparison, compare
 from netmend.vocabulary.verification import NONE, PROMISING, PROVEN, Verification
