@@ -11,7 +11,7 @@ import numpy as np
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.loops import Layer, optimizer, trained
 from netmend.diagnose.examples.probes import probed
-from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, wires
+from netmend.diagnose.measures.wiring import Part, Wire, by_model, layers_of, loaded, wires
 from netmend.diagnose.measures.words import few
 from netmend.unit import convention, exact
 from netmend.vocabulary import Event, ModuleFact, OptimizerFact, Symptom, Table, Trace
@@ -179,44 +179,23 @@ class FrozenParameters(Detector, code="D220"):
     least_share = convention(0.05, "of the model's parameters: small fixed projections are made on purpose")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
-        everything = wires(trace)
-        for model in dict.fromkeys(wire.model for wire in everything):
-            own = [wire for wire in everything if wire.model == model]
+        for model, own in by_model(trace).items():
             if not any(wire.fact.trainable and wire.flows for wire in own):
                 continue  # frozen as a whole: a teacher, a target, a fixed judge
-            frozen = [
-                wire
-                for wire in own
-                if not wire.fact.trainable and wire.executed and not wire.changed and not wire.twin
-            ]
-            random = [
-                wire
-                for wire in frozen
-                if wire.fresh and wire.module is not None and not wire.module.kind.startswith("Embedding")
-            ]
-            count, total = sum(wire.size for wire in random), sum(wire.size for wire in own)
-            if not random or count < self.least_share * total or loaded(trace, random[0].name):
+            part = Part(model, own, [wire for wire in own if self._random(wire)])
+            if not part.some or part.share < self.least_share or loaded(trace, part.some[0].name):
                 continue
-            layers = layers_of(random)
-            module = random[0].module
-            message = (
-                f"{count:,} of {total:,} parameters of {model} are frozen at their random initial values "
-                f"({few(layers)})."
-            )
-            yield self.symptom(
-                message,
-                (layers[0], module.created if module is not None else None),
-                observed=count / total,
-                limit=self.least_share,
-                detail={
-                    "layers": layers,
-                    "model": model,
-                    "share": count / total,
-                    "adapted": _adapted(own, layers),
-                    "resting": _resting(trace, model, module),
-                },
-                first_step=0,
-            )
+            message = f"{part.words} are frozen at their random initial values ({few(part.layers)})."
+            resting = _resting(trace, model, part.some[0].module)
+            adapted = _adapted(own, part.layers)
+            detail = {**part.detail, "share": part.share, "adapted": adapted, "resting": resting}
+            place = part.layers[0], part.some[0].created
+            yield self.symptom(message, place, part.share, self.least_share, detail, first_step=0)
+
+    def _random(self, wire: Wire) -> bool:
+        frozen = not wire.fact.trainable and wire.executed and not wire.changed and not wire.twin
+        embeds = wire.module is None or wire.module.kind.startswith("Embedding")
+        return bool(frozen and wire.fresh and not embeds)
 
     HEALTHY = {
         "nothing is frozen": lambda: trained(Layer("body"), Layer("head")),

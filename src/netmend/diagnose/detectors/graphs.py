@@ -12,6 +12,9 @@ from netmend.diagnose.examples.curves import trace_of
 from netmend.diagnose.examples.loops import Layer, network, trained
 from netmend.diagnose.measures.wiring import (
     ZERO_GRADIENT,
+    Part,
+    Wire,
+    by_model,
     cut_off,
     cutting,
     layers_of,
@@ -134,35 +137,17 @@ class ParametersWithoutGradient(Detector, code="D214"):
     )
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
-        everything = wires(trace)
-        for model in dict.fromkeys(wire.model for wire in everything):
+        for model, own in by_model(trace).items():
             found = cut_off(trace, model, self.least_looks)
             if not found:
                 continue
-            layers = layers_of(found)
-            zero = all(wire.measured for wire in found)
-            total = sum(wire.size for wire in everything if wire.model == model)
-            count = sum(wire.size for wire in found)
+            part, zero = Part(model, own, found), all(wire.measured for wire in found)
             how = "a gradient of exactly 0" if zero else "no gradient"
-            module = found[0].module
-            message = (
-                f"{count:,} of {total:,} parameters of {model} should be trained but had {how} on all "
-                f"{found[0].looks} recorded steps ({few(layers)})."
-            )
-            yield self.symptom(
-                message,
-                (layers[0], module.called if module is not None else None),
-                observed=count / total,
-                limit=0.0,
-                detail={
-                    "layers": layers,
-                    "model": model,
-                    "zero": zero,
-                    "fresh": any(wire.fresh for wire in found),
-                    "loaded": loaded(trace, layers[0]),
-                },
-                first_step=0,
-            )
+            message = f"{part.words} should be trained but had {how} on all {found[0].looks} recorded steps ({few(part.layers)})."
+            of_start = {"fresh": any(wire.fresh for wire in found), "loaded": loaded(trace, part.layers[0])}
+            detail = {**part.detail, "zero": zero, **of_start}
+            place = part.layers[0], found[0].called
+            yield self.symptom(message, place, part.share, 0.0, detail, first_step=0)
 
     HEALTHY = {
         "all get gradients": lambda: trained(Layer("encoder"), Layer("head")),
@@ -224,7 +209,7 @@ class GraphCut(Detector, code="D218"):
     least_looks = convention(4, "as in D214: the layers before it never had a gradient")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
-        for model in dict.fromkeys(wire.model for wire in wires(trace)):
+        for model in by_model(trace):
             found = cut_off(trace, model, self.least_looks)
             for cut in cutting(trace, model, found)[:1] if found else ():
                 layers = layers_of(found)
@@ -300,36 +285,21 @@ class UnusedModules(Detector, code="D226", needs_fixed_data=True):
     least_looks = convention(4, "closely observed steps; parts that take turns are used on one of them")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
-        everything = wires(trace)
-        for model in dict.fromkeys(wire.model for wire in everything):
-            own = [wire for wire in everything if wire.model == model]
+        for model, own in by_model(trace).items():
             if not plain_execution(trace, model) or not any(wire.flows for wire in own):
                 continue
-            idle = [
-                wire
-                for wire in own
-                if wire.held
-                and wire.fact.trainable
-                and wire.module is not None
-                and wire.module.registered
-                and not wire.executed
-                and not wire.measured
-                and wire.changed is False
-                and wire.looks >= self.least_looks
-            ]
+            idle = [wire for wire in own if self._idle(wire)]
             if not idle:
                 continue
-            layers = layers_of(idle)
-            count, total = sum(wire.size for wire in idle), sum(wire.size for wire in own)
-            message = f"`{few(layers)}` ({count:,} of {total:,} parameters of {model}) were never executed."
-            yield self.symptom(
-                message,
-                (layers[0], idle[0].module.created if idle[0].module is not None else None),
-                observed=count / total,
-                limit=0.0,
-                detail={"layers": layers, "model": model},
-                first_step=0,
-            )
+            part = Part(model, own, idle)
+            message = f"`{few(part.layers)}` ({part.words}) were never executed."
+            place = part.layers[0], idle[0].created
+            yield self.symptom(message, place, part.share, 0.0, part.detail, first_step=0)
+
+    def _idle(self, wire: Wire) -> bool:
+        unused = not wire.executed and not wire.measured and wire.changed is False
+        known = wire.module is not None and wire.module.registered and wire.looks >= self.least_looks
+        return wire.held and wire.fact.trainable and known and unused
 
     HEALTHY = {
         "all are used": lambda: trained(Layer("a"), Layer("b")),

@@ -11,7 +11,7 @@ from netmend.diagnose.examples.curves import trace_of
 from netmend.diagnose.examples.loops import Layer, trained
 from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.examples.probes import probed
-from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, wires
+from netmend.diagnose.measures.wiring import Wire, by_model, layers_of, loaded, size_of, wires
 from netmend.diagnose.measures.words import few
 from netmend.unit import convention, exact
 from netmend.vocabulary import ModuleFact, ParameterFact, Site, Statistics, Symptom, Trace
@@ -182,26 +182,16 @@ class ZerosStay(Detector, code="D129"):
     least_together = exact(2, "a product has two factors; of one alone another thing may be the reason")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
-        everything = wires(trace)
-        for model in dict.fromkeys(wire.model for wire in everything):
-            found = [wire for wire in everything if wire.model == model and self._stays(wire)]
+        for own in by_model(trace).values() if any(wire.flows for wire in wires(trace)) else ():
+            # Where nothing gets a gradient at all, that is another fault.
+            found = [wire for wire in own if self._stays(wire)]
             if len(found) < self.least_together or loaded(trace, found[0].name):
                 continue
-            if not any(wire.flows for wire in everything):
-                continue  # nothing gets a gradient at all: another fault
             layers = layers_of(found)
             first = next(wire for wire in found if layers[0] in (wire.fact.module, wire.name))
-            message = (
-                f"{sum(wire.size for wire in found):,} weights of {few(layers)} start at 0 "
-                f"and had a gradient of exactly 0 on all {first.looks} recorded steps."
-            )
-            yield self.symptom(
-                message,
-                (layers[0], first.module.created if first.module is not None else None),
-                observed=0.0,
-                detail={"layers": layers, "value": 0.0},
-                first_step=0,
-            )
+            message = f"{size_of(found):,} weights of {few(layers)} start at 0 and had a gradient of exactly 0 on all {first.looks} recorded steps."
+            detail = {"layers": layers, "value": 0.0}
+            yield self.symptom(message, (layers[0], first.created), 0.0, detail=detail, first_step=0)
 
     def _stays(self, wire: Wire) -> bool:
         return (

@@ -9,7 +9,15 @@ import numpy as np
 
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.loops import Layer, network, optimizer, trained
-from netmend.diagnose.measures.wiring import Wire, layers_of, loaded, stepped_optimizers, wires
+from netmend.diagnose.measures.wiring import (
+    Part,
+    Wire,
+    by_model,
+    layers_of,
+    loaded,
+    stepped_optimizers,
+    wires,
+)
 from netmend.diagnose.measures.words import few
 from netmend.unit import convention
 from netmend.vocabulary import GroupFact, OptimizerFact, ParameterFact, SchedulerFact, Symptom, Table, Trace
@@ -44,12 +52,8 @@ class ParametersWithoutOptimizer(Detector, code="D213"):
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
         optimizers = stepped_optimizers(trace)
-        if not optimizers:
-            return
-        everything = wires(trace)
         unknown = sum(group.unknown_parameters for optimizer in optimizers for group in optimizer.groups)
-        for model in dict.fromkeys(wire.model for wire in everything):
-            own = [wire for wire in everything if wire.model == model]
+        for model, own in by_model(trace).items() if optimizers else ():
             lost = [
                 wire
                 for wire in own
@@ -60,33 +64,21 @@ class ParametersWithoutOptimizer(Detector, code="D213"):
             ]
             if not lost:
                 continue
-            layers = layers_of(lost)
-            count = sum(wire.size for wire in lost)
-            total = sum(wire.size for wire in own)
-            first = lost[0].module
-            message = (
-                f"{count:,} of {total:,} parameters of {model} get gradients but are in no optimiser "
-                f"({few(layers)})."
-            )
-            yield self.symptom(
-                message,
-                (layers[0], _in_charge(trace, own, lost).created),
-                observed=count / total,
-                limit=0.0,
-                detail={
-                    "layers": layers,
-                    "model": model,
-                    "fresh": any(wire.fresh for wire in lost),
-                    "loaded": loaded(trace, layers[0]),
-                    "copied": all(wire.twin for wire in lost),
-                    "unknown": unknown,
-                    "count": len(lost),
-                    "others_held": any(wire.held for wire in own),
-                    "any_held": any(wire.held for wire in everything),
-                    "created": first.created if first is not None else None,
-                },
-                first_step=0,
-            )
+            part = Part(model, own, lost)
+            message = f"{part.words} get gradients but are in no optimiser ({few(part.layers)})."
+            detail = {
+                **part.detail,
+                "fresh": any(wire.fresh for wire in lost),
+                "loaded": loaded(trace, part.layers[0]),
+                "copied": all(wire.twin for wire in lost),
+                "unknown": unknown,
+                "count": len(lost),
+                "others_held": any(wire.held for wire in own),
+                "any_held": any(wire.held for wire in wires(trace)),
+                "created": lost[0].created,
+            }
+            place = part.layers[0], _in_charge(trace, own, lost).created
+            yield self.symptom(message, place, part.share, 0.0, detail, first_step=0)
 
     HEALTHY = {
         "all are held": lambda: trained(Layer("body"), Layer("head")),

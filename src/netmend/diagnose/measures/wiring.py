@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from netmend.vocabulary import (
     FunctionFact,
@@ -13,6 +15,7 @@ from netmend.vocabulary import (
     ModuleFact,
     OptimizerFact,
     ParameterFact,
+    Site,
     Statistics,
     Trace,
 )
@@ -49,6 +52,50 @@ class Wire:
     @property
     def size(self) -> int:
         return math.prod(self.fact.shape)
+
+    @property
+    def created(self) -> Site | None:
+        return None if self.module is None else self.module.created
+
+    @property
+    def called(self) -> Site | None:
+        return None if self.module is None else self.module.called
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some of a model's parameters, beside all of them."""
+
+    model: str
+    own: list[Wire]
+    some: Sequence[Wire]
+
+    @property
+    def layers(self) -> list[str]:
+        return layers_of(self.some)
+
+    @property
+    def share(self) -> float:
+        return size_of(self.some) / size_of(self.own)
+
+    @property
+    def words(self) -> str:
+        return f"{size_of(self.some):,} of {size_of(self.own):,} parameters of {self.model}"
+
+    @property
+    def detail(self) -> dict[str, Any]:
+        return {"layers": self.layers, "model": self.model}
+
+
+def size_of(found: Iterable[Wire]) -> int:
+    return sum(wire.size for wire in found)
+
+
+def by_model(trace: Trace) -> dict[str, list[Wire]]:
+    found: dict[str, list[Wire]] = {}
+    for wire in wires(trace):
+        found.setdefault(wire.model, []).append(wire)
+    return found
 
 
 @lru_cache(maxsize=16)
@@ -147,7 +194,7 @@ def plain_execution(trace: Trace, model: str) -> bool:
     return any(module.order is not None for module in trace.all(ModuleFact) if module.model == model)
 
 
-def layers_of(found: list[Wire] | tuple[Wire, ...]) -> list[str]:
+def layers_of(found: Iterable[Wire]) -> list[str]:
     """Names of the layers that hold the parameters, each once, in order of execution."""
     return list(dict.fromkeys(wire.fact.module or wire.name for wire in sorted(found, key=_order)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from netmend.diagnose.detectors.step_sizes import UpdateRatioLow
 from netmend.diagnose.examples.curves import flat
@@ -194,26 +195,15 @@ class LearningRateHigh(Cause, code="HYP-LR-HIGH"):
     def _fault(
         self, case: Case, motion: Motion, optimizer: OptimizerFact | None, evidence: list[Evidence]
     ) -> Fault:
-        place = setting(case, optimizer, "lr", 1)
-        rate = None if optimizer is None else highest_rate(case.trace, optimizer)
-        given = "the learning rate" if rate is None else f"`lr={rate:g}`"
-        remedy = f"Divide {given} by 10, repeatedly, until the loss falls from the first steps on."
-        if rate is not None and optimizer is not None:
-            wanted = better_rate(optimizer, rate, motion.highest, lower=True)
-            where = f" in {place.site.short}" if place.site is not None else ""
-            remedy = f"Try `lr={wanted:g}` instead of {given}{where}."
         told = sorted((item for item in evidence if item.weight > 0), key=lambda item: -item.weight)
         return fault(
             self.code,
             evidence,
-            component=motion.optimizer or "training loop",
-            site=place.site,
             summary=" ".join(item.message for item in told[:2]),
             reason="Steps this large overshoot the minimum and undo what was learned.",
-            remedy=remedy,
             refutation="A ten times lower learning rate does not improve the curve.",
-            related=place.related,
             explains=_EXPLAINS,
+            **_another_rate(case, motion, optimizer, motion.highest, lower=True),
         )
 
     FAULTY = {
@@ -309,25 +299,32 @@ class LearningRateLow(Cause, code="HYP-LR-LOW"):
     def _fault(
         self, case: Case, motion: Motion, optimizer: OptimizerFact | None, evidence: list[Evidence]
     ) -> Fault:
-        place = setting(case, optimizer, "lr", 1)
-        rate = None if optimizer is None else highest_rate(case.trace, optimizer)
-        given = "the learning rate" if rate is None else f"`lr={rate:g}`"
-        remedy = f"Multiply {given} by 10, repeatedly, until the loss drops early in the run."
-        if rate and optimizer is not None:
-            where = f" in {place.site.short}" if place.site is not None else ""
-            wanted = better_rate(optimizer, rate, motion.usual, lower=False)
-            remedy = f"Try `lr={wanted:g}` instead of {given}{where}."
         return fault(
             self.code,
             evidence,
-            component=motion.optimizer or "training loop",
-            site=place.site,
             summary=evidence[0].message,
             reason="Steps this small cannot move the weights far enough within the run.",
-            remedy=remedy,
             refutation="A ten times higher learning rate does not lower the loss faster.",
-            related=place.related,
             explains=_SLOW_EXPLAINS,
+            **_another_rate(case, motion, optimizer, motion.usual, lower=False),
         )
 
     FAULTY = UpdateRatioLow.FAULTY
+
+
+def _another_rate(
+    case: Case, motion: Motion, optimizer: OptimizerFact | None, step: float | None, lower: bool
+) -> dict[str, Any]:
+    """Where the rate is set, and what to set it to, by the relative size of the steps."""
+    place = setting(case, optimizer, "lr", 1)
+    rate = None if optimizer is None else highest_rate(case.trace, optimizer)
+    given = "the learning rate" if rate is None else f"`lr={rate:g}`"
+    if rate and optimizer is not None:
+        where = f" in {place.site.short}" if place.site is not None else ""
+        remedy = f"Try `lr={better_rate(optimizer, rate, step, lower):g}` instead of {given}{where}."
+    elif lower:
+        remedy = f"Divide {given} by 10, repeatedly, until the loss falls from the first steps on."
+    else:
+        remedy = f"Multiply {given} by 10, repeatedly, until the loss drops early in the run."
+    component = motion.optimizer or "training loop"
+    return {"component": component, "site": place.site, "related": place.related, "remedy": remedy}
