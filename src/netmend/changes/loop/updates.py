@@ -44,9 +44,10 @@ def exchanged_optimizer(
     rate: str = "",
     default: str = "",
     kept: Iterable[str] = (),
+    more: str = "",
 ) -> FileEdits:
     """An optimiser of torch.optim of another kind, with the same parameters; with another rate, or the same one where it
-    was given, and with what both kinds know of the other settings."""
+    was given, and with what both kinds know of the other settings; `more` is written behind the rate."""
     found = case.code.call_at(optimizer.created)
     if found is None or not qualified(found[0], found[1].func).startswith("torch.optim."):
         return ()
@@ -56,7 +57,7 @@ def exchanged_optimizer(
         return ()  # `**settings` may hold anything
     given |= dict(zip(("params", "lr"), map(file.source, call.args), strict=False))
     rate = rate or given.get("lr", default)
-    texts = [given.get("params", ""), *([f"lr={rate}"] if rate else [])]
+    texts = [given.get("params", ""), *([f"lr={rate}"] if rate else []), *([more] if more else [])]
     texts += [f"{name}={given[name]}" for name in kept if name in given]
     name, extra = spelled(file, f"torch.optim.{kind}", like=call.func)
     return (*replace(file, call, f"{name}({', '.join(texts)})"), *extra) if texts[0] else ()

@@ -24,23 +24,13 @@ _NAME = re.compile(r'"([^"]+)"')
 
 _example = partial(
     example,
+    imports="from collections import OrderedDict",
     begin="""
-    class First(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.body = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
-            self.head = nn.Linear(4, 3)
-        def forward(self, x):
-            return self.head(self.body(x))
-    class Second(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.encoder = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
-            self.out = nn.Linear(4, 2)
-        def forward(self, x):
-            return self.out(self.encoder(x))
+    def made(body, head, width):
+        layers = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
+        return nn.Sequential(OrderedDict([(body, layers), (head, nn.Linear(4, width))]))
     torch.manual_seed(0)
-    first, net = First(), Second()""",
+    first, net = made("body", "head", 3), made("encoder", "out", 2)""",
     model="",
     optimizer="torch.optim.SGD(net.parameters(), lr=0.1)",
     loop="for step in range(2)",
@@ -86,38 +76,17 @@ class CheckpointNames(Repair, code="R513", cures=("TRN-CKPT", "API-RESTORE"), kn
                 net.load_state_dict(⟨saved → {k.removeprefix("module."): v for k, v in saved.items()}⟩, strict=False)
                 x, y = torch.randn(8, 4), torch.arange(8) % 2"""
         ),
-        "a state that went on changing": example(
-            """
-                import torch
-                from torch import nn
-                + from copy import deepcopy
-                class First(nn.Module):
-                    def __init__(self):
-                        super().__init__()
-                        self.body = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
-                        self.head = nn.Linear(4, 3)
-                    def forward(self, x):
-                        return self.head(self.body(x))
-                class Second(nn.Module):
-                    def __init__(self):
-                        super().__init__()
-                        self.encoder = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 4))
-                        self.out = nn.Linear(4, 2)
-                    def forward(self, x):
-                        return self.out(self.encoder(x))
-                torch.manual_seed(0)
-                first, net = First(), Second()
+        "a state that went on changing": _example(
+            imports="from collections import OrderedDict\n+ from copy import deepcopy",
+            data="""
                 best = ⟨net.state_dict() → deepcopy(net.state_dict())⟩
-                x, y = torch.randn(8, 4), torch.arange(8) % 2
-                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
-                for step in range(2):
-                    optimizer ← nn.functional.cross_entropy(net(x), y)
-                net.load_state_dict(best)""",
+                x, y = torch.randn(8, 4), torch.arange(8) % 2""",
+            end="net.load_state_dict(best)",
             mark="net.load_state_dict(best)",
         ),
         "all names fit": _example(
             data="""
-                ⟨net.load_state_dict(Second().state_dict())⟩
+                ⟨net.load_state_dict(made("encoder", "out", 2).state_dict())⟩
                 x, y = torch.randn(8, 4), torch.arange(8) % 2"""
         ),
     }

@@ -21,12 +21,11 @@ from netmend.repair.repair import Repair
 from netmend.testing.example import example
 from netmend.vocabulary.change import Change, FileEdits
 
-_training_example = partial(
+_example = partial(
     example,
     model="nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))",
     optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
     loop="for epoch in range(3)",
-    component="model",
 )
 
 
@@ -47,22 +46,19 @@ class TrainingMode(Repair, code="R104", cures=("LOOP-MODE-TRAIN",)):
         )
 
     EXAMPLES = {
-        "called before the loop over epochs: moved": example(
-            """
-                model = nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))
-                optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-                - model.train()
-                for epoch in range(3):
-                    + model.train()
-                    for batch in range(3):
-                        optimizer ← model(torch.ones(4, 2)).mean()
-                    model.eval()
-                    with torch.no_grad():
-                        model(torch.ones(4, 2))""",
+        "called before the loop over epochs: moved": _example(
+            setup="- model.train()",
+            step="""
+                + model.train()
+                for batch in range(3):
+                    optimizer ← model(torch.ones(4, 2)).mean()
+                model.eval()
+                with torch.no_grad():
+                    model(torch.ones(4, 2))""",
             mark="batch in",
             component="model",
         ),
-        "an epoch in a function": _training_example(
+        "an epoch in a function": _example(
             setup='''
                 def train_epoch(net, opt):
                     """One pass."""
@@ -81,33 +77,31 @@ class TrainingMode(Repair, code="R104", cures=("LOOP-MODE-TRAIN",)):
             step="train_epoch(model, optimizer)\nevaluate(model)",
             component="net",
         ),
-        "the whole data at once": _training_example(
+        "the whole data at once": _example(
             loop="for epoch in range(6)",
             step="""
                 + model.train()
-                optimizer.zero_grad()
-                loss = model(torch.ones(4, 2)).mean()
-                loss.backward()
-                optimizer.step()
+                optimizer ← model(torch.ones(4, 2)).mean()
                 model.eval()
                 with torch.no_grad():
                     model(torch.ones(4, 2))""",
+            component="model",
         ),
-        "eval where train belongs": _training_example(
+        "eval where train belongs": _example(
             step="""
                 model.⟨eval → train⟩()
                 for ⟨batch in range(3)⟩:
-                    optimizer ← model(torch.ones(4, 2)).mean()"""
+                    optimizer ← model(torch.ones(4, 2)).mean()""",
+            component="model",
         ),
     }
 
 
-_evaluation_example = partial(
-    example,
-    model="nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))",
-    optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
-    loop="for epoch in range(3)",
-)
+_TRAIN = """
+    def train(net):
+        net.train()
+        for batch in range(3):
+            optimizer ← net(torch.ones(4, 2)).mean()"""
 
 
 class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
@@ -195,12 +189,9 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
         return insert_before(file, place, f"{name}.train({text})")
 
     EXAMPLES = {
-        "a function for the evaluation": _evaluation_example(
+        "a function for the evaluation": _example(
+            helpers=_TRAIN,
             setup="""
-                def train(net):
-                    net.train()
-                    for batch in range(3):
-                        optimizer ← net(torch.ones(4, 2)).mean()
                 ⟨@torch.no_grad()⟩
                 def evaluate(net):
                     + net.eval()
@@ -211,21 +202,18 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
             step="train(model)\nevaluate(model)",
             component="net",
         ),
-        "within the loop over epochs, in training mode from the start": example(
-            """
-                model = nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))
-                optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-                for epoch in range(3):
-                    + model.train()
-                    for batch in range(3):
-                        optimizer ← model(torch.ones(4, 2)).mean()
-                    + model.eval()
-                    with torch.no_grad():
-                        model(torch.zeros(4, 2))""",
+        "within the loop over epochs, in training mode from the start": _example(
+            step="""
+                + model.train()
+                for batch in range(3):
+                    optimizer ← model(torch.ones(4, 2)).mean()
+                + model.eval()
+                with torch.no_grad():
+                    model(torch.zeros(4, 2))""",
             mark="with torch.no_grad",
             component="model",
         ),
-        "between batches": _evaluation_example(
+        "between batches": _example(
             loop="for batch in range(6)",
             after_step="""
                 if batch % 2:
@@ -236,7 +224,7 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
             backward="model(torch.ones(4, 2)).mean()",
             component="model",
         ),
-        "after training, once": _evaluation_example(
+        "after training, once": _example(
             loop="for batch in range(6)",
             backward="model(torch.ones(4, 2)).mean()",
             after_epoch="+ model.eval()",
@@ -246,7 +234,7 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
                         model(torch.zeros(4, 2))""",
             component="model",
         ),
-        "one function for both": _evaluation_example(
+        "one function for both": _example(
             setup="""
                 def run(net, opt=None):
                     + net.train(opt is not None)
@@ -260,25 +248,19 @@ class EvaluationMode(Repair, code="R105", cures=("LOOP-MODE-EVAL",)):
             step="run(model, optimizer)\nrun(model)",
             component="net",
         ),
-        "the other mode was meant": _evaluation_example(
+        "the other mode was meant": _example(
+            helpers=_TRAIN,
             setup="""
-                def train(net):
-                    net.train()
-                    for batch in range(3):
-                        optimizer ← net(torch.ones(4, 2)).mean()
                 def predict(net):
                     net.⟨train → eval⟩()  # as for training
                     return net(torch.zeros(4, 2)).sum().item()""",
             step="train(model)\npredict(model)",
             component="net",
         ),
-        "a line that calls no model": _evaluation_example(
+        "a line that calls no model": _example(
             optimizer="⟨torch.optim.SGD(model.parameters(), lr=0.01)⟩",
+            helpers=_TRAIN,
             setup="""
-                def train(net):
-                    net.train()
-                    for batch in range(3):
-                        optimizer ← net(torch.ones(4, 2)).mean()
                 train(model)""",
             loop="for step in range(3)",
             component="net",

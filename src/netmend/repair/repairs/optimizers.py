@@ -9,12 +9,12 @@ from functools import partial
 from netmend.changes.case import Case
 from netmend.changes.loop.good_rates import good_rate, rate_text, usual_rate
 from netmend.changes.loop.rate_places import present_rate, set_rate, set_setting
+from netmend.changes.loop.updates import exchanged_optimizer
 from netmend.library.optimisers import ADAPTIVE, OPTIMISERS
 from netmend.localise.lines.rates import momentum
-from netmend.program.source.naming import rename_callee, spelled
+from netmend.program.source.naming import rename_callee
 from netmend.program.source.numbers import literal
 from netmend.program.source.values import Faces, set_value
-from netmend.program.source.writing import replace
 from netmend.program.text.edit_items import item_of
 from netmend.program.text.file import File
 from netmend.program.text.spans import spans_of
@@ -79,7 +79,7 @@ class Optimizer(Repair, code="R402", cures=("OPT-SELECT",), effort=SHORT_SEARCH,
         if not keep and not faces:
             return
         if kind == "SGD":
-            edits, faces = self._written(file, call, faces)
+            edits, faces = self._written(case, optimizer, file, call, faces)
         else:
             edits = (*rename_callee(file, call, "torch.optim.Adam"), *_dropped(file, call))
         forced = (*edits, *faces.forced) if faces.forced else ()
@@ -91,9 +91,10 @@ class Optimizer(Repair, code="R402", cures=("OPT-SELECT",), effort=SHORT_SEARCH,
             knob=optimizer.name,
         )
 
-    def _written(self, file: File, call: ast.Call, faces: Faces) -> tuple[FileEdits, Faces]:
+    def _written(
+        self, case: Case, optimizer: OptimizerFact, file: File, call: ast.Call, faces: Faces
+    ) -> tuple[FileEdits, Faces]:
         """The call of SGD, written anew; a rate that is set in the call is written with it."""
-        name, extra = spelled(file, "torch.optim.SGD", like=call.func)
         start, end = file.span(call)
         inside = [
             edit
@@ -102,17 +103,10 @@ class Optimizer(Repair, code="R402", cures=("OPT-SELECT",), effort=SHORT_SEARCH,
             and (span := spans_of(file.text, [edit.edit]))
             and all(start <= part.start <= part.end <= end for part in span)
         ]
-        given = {keyword.arg: file.source(keyword.value) for keyword in call.keywords}
-        given |= dict(zip(("params", "lr"), (file.source(value) for value in call.args[:2]), strict=False))
-        if inside:
-            given["lr"] = inside[0].edit.text.removeprefix(", lr=")
-        if "params" not in given or "lr" not in given:
-            return (), Faces()
-        texts = [given["params"], f"lr={given['lr']}", "momentum=0.9"]
-        texts += [f"weight_decay={given['weight_decay']}"] if "weight_decay" in given else []
-        edits = (*replace(file, call, f"{name}({', '.join(texts)})"), *extra)
+        rate = inside[0].edit.text.removeprefix(", lr=") if inside else ""
+        edits = exchanged_optimizer(case, optimizer, "SGD", rate, more="momentum=0.9", kept=("weight_decay",))
         rest = tuple(edit for edit in faces.edits if edit not in inside)
-        return edits, Faces(rest, (), faces.arguments)
+        return edits, Faces(rest, (), faces.arguments) if edits else Faces()
 
     def _own_rate(self, case: Case, optimizer: OptimizerFact) -> Iterator[Change]:
         present, usual = present_rate(case, optimizer), usual_rate(optimizer.kind, momentum(optimizer))
@@ -135,20 +129,10 @@ class Optimizer(Repair, code="R402", cures=("OPT-SELECT",), effort=SHORT_SEARCH,
             optimizer="optim.Adadelta(model.parameters(), lr=⟨0.001 → 1.0⟩, rho=0.95)",
             nth=1,
         ),
-        "arguments that Adam does not take, imported by name, the rate elsewhere": example(
-            """
-                import torch
-                from torch import nn
-                from torch.optim import ⟨SGD → SGD, Adam⟩
-                torch.manual_seed(0)
-                RATE = ⟨0.5 → 0.003⟩
-                model = nn.Sequential(nn.Linear(100, 50), nn.ReLU(), nn.Linear(50, 1))
-                optimizer = ⟨SGD(model.parameters(), RATE, 0.9, nesterov=True) → Adam(model.parameters(), RATE)⟩
-                for step in range(3):
-                    optimizer.zero_grad()
-                    loss = nn.functional.mse_loss(model(torch.randn(8, 100)), torch.ones(8, 1))
-                    loss.backward()
-                    optimizer.step()""",
+        "arguments that Adam does not take, imported by name, the rate elsewhere": _kind_example(
+            imports="from torch.optim import ⟨SGD → SGD, Adam⟩",
+            data="torch.manual_seed(0)\nRATE = ⟨0.5 → 0.003⟩",
+            optimizer="⟨SGD(model.parameters(), RATE, 0.9, nesterov=True) → Adam(model.parameters(), RATE)⟩",
             fault=False,
         ),
         "SGD where Adam is the suspect": _kind_example(
