@@ -49,34 +49,33 @@ __all__ = [
     "watch",
 ]
 
-_PLACES = {
-    "Diagnosis": "netmend.vocabulary",
-    "Fault": "netmend.vocabulary",
-    "Finding": "netmend.vocabulary.finding",
-    "Outcome": "netmend.check.outcome",
-    "Report": "netmend.watching",
-    "adequacy": "netmend.api",
-    "check": "netmend.api",
-    "diagnose": "netmend.api",
-    "NetmendError": "netmend.errors",
-    "Trace": "netmend.vocabulary",
-    "Watch": "netmend.watching",
-    "load": "netmend.api",
-    "locate": "netmend.api",
-    "mend": "netmend.api",
-    "mutate": "netmend.api",
-    "neutral": "netmend.api",
-    "repair": "netmend.api",
-    "watch": "netmend.api",
+_HOMES = {
+    "netmend.api": (
+        "adequacy",
+        "check",
+        "diagnose",
+        "load",
+        "locate",
+        "mend",
+        "mutate",
+        "neutral",
+        "repair",
+        "watch",
+    ),
+    "netmend.check.outcome": ("Outcome",),
+    "netmend.errors": ("NetmendError",),
+    "netmend.vocabulary": ("Diagnosis", "Fault", "Finding", "Trace"),
+    "netmend.watching": ("Report", "Watch"),
 }
 
 
 def __getattr__(name: str) -> Any:
     """Public names load on first use, so that importing netmend costs almost nothing."""
-    if name in _PLACES:
-        import importlib
+    for home, names in _HOMES.items():
+        if name in names:
+            import importlib
 
-        return getattr(importlib.import_module(_PLACES[name]), name)
+            return getattr(importlib.import_module(home), name)
     raise AttributeError(f"module 'netmend' has no attribute {name!r}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -38,18 +38,8 @@ KEYS = ("select", "ignore", "extend-select", "exclude", "baseline", "per-file-ig
 
 def read_check_settings(start: Path) -> CheckSettings:
     """The settings of the nearest pyproject.toml with a table [tool.netmend], at or above a place."""
-    for file in _candidates(start):
-        try:
-            content = file.read_bytes()
-        except OSError:
-            continue
-        if TABLE.encode() not in content:  # most files: no need to load a parser
-            continue
-        table = _table(file, content)
-        if isinstance(table, str):
-            return CheckSettings(warning=table)
-        if table is not None:
-            return _settings(file, table)
+    for file, table in _tables(start):
+        return CheckSettings(warning=table) if isinstance(table, str) else _settings(file, table)
     return CheckSettings()
 
 
@@ -66,8 +56,17 @@ def _folders(start: Path) -> list[Path]:
     return [place, *place.parents] if place.is_dir() else list(place.parents)
 
 
-def _candidates(start: Path) -> list[Path]:
-    return [folder / FILE for folder in _folders(start)]
+def _tables(start: Path) -> Iterator[tuple[Path, dict[str, Any] | str]]:
+    """The tables [tool.netmend] at or above a place, the nearest first; or a warning that one could not be read."""
+    for folder in _folders(start):
+        try:
+            content = (folder / FILE).read_bytes()
+        except OSError:
+            continue
+        # most files lack it: no need to load a parser
+        table = _table(folder / FILE, content) if TABLE.encode() in content else None
+        if table is not None:
+            yield folder / FILE, table
 
 
 def _table(file: Path, content: bytes) -> dict[str, Any] | str | None:
@@ -136,12 +135,7 @@ RUN_KEYS: dict[str, type] = {
 
 def read_run_settings(start: Path) -> dict[str, Any]:
     """What [tool.netmend.run] of the nearest pyproject.toml says, by name of the option's variable; options given count more."""
-    for file in _candidates(start):
-        try:
-            content = file.read_bytes()
-        except OSError:
-            continue
-        table = _table(file, content) if TABLE.encode() in content else None
+    for file, table in _tables(start):
         if isinstance(table, dict):
             return _run_settings(file, table.get("run", {}))
     return {}

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, FrozenInstanceError, dataclass, field, fields, is_dataclass
 from functools import cached_property
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 if TYPE_CHECKING:
@@ -147,7 +146,7 @@ class Family(Generic[Unit]):
 
 
 def snake_case(name: str) -> str:
-    """`DeadReLU` → `dead_relu`: the name of the file that holds the unit."""
+    """`DeadReLU` → `dead_relu`."""
     spaced = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name)
     return re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1_\2", spaced).lower()
 
@@ -157,8 +156,3 @@ def page(unit: type[Any]) -> tuple[str, str]:
     text = inspect.cleandoc(unit.__doc__ or "")
     first, _, rest = text.partition("\n")
     return first.strip(), rest.strip()
-
-
-def file_name(unit: type[Any]) -> str:
-    module: ModuleType | None = inspect.getmodule(unit)
-    return "" if module is None else module.__name__.rpartition(".")[2]

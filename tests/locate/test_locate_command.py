@@ -281,5 +281,5 @@ def test_progress_is_silent_at_first_and_told_once_in_logs(monkeypatch: pytest.M
         assert stream.getvalue() == "netmend: reading files 5,000\n"
         assert re.fullmatch(
             r"reading files · 1,000 of 5,000 · about 8\.0 s more",
-            " · ".join(progress.parts("reading files", 1_000, 5_000, 102.0)),
+            " · ".join(progress.parts("reading files", 1_000, 5_000)),
         )

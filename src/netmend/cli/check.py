@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from netmend.check.outcome import Outcome
 from netmend.check.progress import Progress
 from netmend.check.session import CheckOptions, Session
+from netmend.cli.check_options import Request, read_request
 from netmend.config import CheckSettings, read_check_settings
 from netmend.errors import UsageError
 
@@ -24,38 +25,8 @@ STDIN = "-"
 CLEAN, FOUND, NOT_CHECKED = 0, 1, 2
 
 
-@dataclass(frozen=True)
-class Request:
-    """What was typed after `netmend check`."""
-
-    paths: tuple[str, ...] = (".",)
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    extend_select: tuple[str, ...] = ()
-    preview: bool = False
-    fix: bool = False
-    diff: bool = False
-    unsafe_fixes: bool = False
-    show_fixes: bool = False
-    form: str = "text"
-    output: Path | None = None
-    baseline: Path | None = None
-    write_baseline: bool = False
-    statistics: bool = False
-    watch: bool = False
-    cache: bool = True
-    cache_folder: Path | None = None
-    jobs: int | None = None
-    quiet: bool = False
-    stdin_name: str = ""
-    exit_zero: bool = False
-    force_exclude: bool = False
-
-
 def check_arguments(arguments: Sequence[str]) -> int:
     """The command as it was typed, without `check` itself."""
-    from netmend.cli.check_options import read_request
-
     return check_files(read_request(arguments))
 
 

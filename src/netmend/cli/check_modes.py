@@ -16,7 +16,8 @@ from netmend.check.mend import Change, Filter, change, changes, write_all
 from netmend.check.outcome import Outcome
 from netmend.check.reading import Bytes, decode, holds_notebook, is_notebook
 from netmend.check.session import Session, shown
-from netmend.cli.check import CLEAN, FOUND, NOT_CHECKED, Request, complain, exit_code, tell, write
+from netmend.cli.check import CLEAN, FOUND, NOT_CHECKED, complain, exit_code, tell, write
+from netmend.cli.check_options import Request
 from netmend.errors import UsageError
 from netmend.vocabulary.finding import Finding
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NoReturn
 
-from netmend.cli.check import Request
 from netmend.errors import UsageError
+from netmend.trials.options import Option, option
 
 ABOUT = "Find training mistakes in source. Nothing of the source is imported or executed."
 AFTER = """\
@@ -22,14 +23,63 @@ Exit code 0: no findings. 1: findings, or a file that could not be checked.
 """
 
 
+_CONVERTERS: dict[str, Any] = {"Path | None": Path, "int | None": int}  # by the type of a field
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was typed after `netmend check`."""
+
+    paths: tuple[str, ...] = option(
+        (".",),
+        "files, folders, notebooks, or - for standard input (default: .)",
+        metavar="PATH",
+        is_argument=True,
+        group="Files",
+    )
+    watch: bool = option(False, "check again whenever a file changes")
+    stdin_name: str = option("", "the file name of standard input", "--stdin-filename", metavar="NAME")
+    force_exclude: bool = option(False, "skip excluded files even when named on the command line")
+    cache: bool = option(True, "check every file again", "--no-cache")
+    cache_folder: Path | None = option(
+        None, "where results are kept (default: .netmend/cache)", "--cache-dir", metavar="DIR"
+    )
+    jobs: int | None = option(None, "processes (default: one per core)", "-j", "--jobs", metavar="N")
+    select: tuple[str, ...] = option((), "only these rules", metavar="CODES", group="Rules")
+    ignore: tuple[str, ...] = option((), "all but these rules", metavar="CODES")
+    extend_select: tuple[str, ...] = option((), "these rules too", metavar="CODES")
+    preview: bool = option(False, "rules too that have not proved themselves yet")
+    fix: bool = option(False, "apply the safe fixes", group="Fixes")
+    diff: bool = option(
+        False, "show what --fix would change and write nothing; exit code 1 if there is anything"
+    )
+    unsafe_fixes: bool = option(False, "also apply fixes that should be reviewed")
+    show_fixes: bool = option(False, "list what --fix changed")
+    form: str = option(
+        "text",
+        "text, concise (a line each), json, sarif, github or gitlab",
+        "--format",
+        "--output-format",
+        metavar="FORMAT",
+        group="Output",
+    )
+    output: Path | None = option(
+        None, "write to a file instead of the terminal", "-o", "--output", metavar="FILE"
+    )
+    statistics: bool = option(False, "count the findings of each rule instead of listing them")
+    quiet: bool = option(False, "print only the findings, no summary", "-q", "--quiet")
+    exit_zero: bool = option(False, "exit with 0 even if there are findings")
+    baseline: Path | None = option(None, "leave out the findings listed in this file", metavar="FILE")
+    write_baseline: bool = option(False, "write all current findings to the baseline")
+
+
 def read_request(arguments: Sequence[str]) -> Request:
     """What was asked for; UsageError for what is not understood. `--help` prints and leaves."""
     given = vars(_parser().parse_intermixed_args(list(arguments)))
-    given["paths"] = given["paths"] or (".",)
     values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
     }
-    return Request(**values)
+    return Request(**{**values, "paths": values["paths"] or (".",)})
 
 
 class _Parser(argparse.ArgumentParser):
@@ -58,23 +108,23 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
         add_help=False,
     )
-    files = parser.add_argument_group("Files")
-    files.add_argument(
-        "paths",
-        nargs="*",
-        metavar="PATH",
-        help="files, folders, notebooks, or - for standard input (default: .)",
-    )
-    _add_files(files)
-    rules = parser.add_argument_group("Rules")
-    rules.add_argument("--select", action="append", default=[], metavar="CODES", help="only these rules")
-    rules.add_argument("--ignore", action="append", default=[], metavar="CODES", help="all but these rules")
-    rules.add_argument(
-        "--extend-select", action="append", default=[], metavar="CODES", help="these rules too"
-    )
-    rules.add_argument("--preview", action="store_true", help="rules too that have not proved themselves yet")
-    _add_fixes(parser.add_argument_group("Fixes"))
-    _add_output(parser.add_argument_group("Output"))
+    for each in fields(Request):
+        declared: Option = each.metadata["option"]
+        if declared.group:
+            group = parser.add_argument_group(declared.group)
+        names = declared.names or (f"--{each.name.replace('_', '-')}",)
+        settings: dict[str, Any] = {"dest": each.name, "metavar": declared.metavar, "default": each.default}
+        if declared.is_argument:
+            names, settings = (each.name,), {"metavar": declared.metavar, "nargs": "*"}
+        elif isinstance(each.default, bool):
+            settings = {"dest": each.name, "action": "store_false" if each.default else "store_true"}
+        elif isinstance(each.default, tuple):
+            settings |= {"action": "append", "default": []}
+        else:
+            settings |= {"type": _CONVERTERS.get(str(each.type), str)}
+        group.add_argument(*names, help=declared.help, **settings)
+        if each.name == "quiet":
+            group.add_argument("-h", "--help", action="help", help="show this message and exit")
     return parser
 
 
@@ -105,58 +155,3 @@ class _Help(argparse.RawDescriptionHelpFormatter):
     def _expand_help(self, action: argparse.Action) -> str:
         text = super()._expand_help(action)
         return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
-
-
-def _add_fixes(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--fix", action="store_true", help="apply the safe fixes")
-    add(
-        "--diff",
-        action="store_true",
-        help="show what --fix would change and write nothing; exit code 1 if there is anything",
-    )
-    add("--unsafe-fixes", action="store_true", help="also apply fixes that should be reviewed")
-    add("--show-fixes", action="store_true", help="list what --fix changed")
-
-
-def _add_output(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add(
-        "--format",
-        "--output-format",
-        dest="form",
-        default="text",
-        metavar="FORMAT",
-        help="text, concise (a line each), json, sarif, github or gitlab",
-    )
-    add("-o", "--output", type=Path, metavar="FILE", help="write to a file instead of the terminal")
-    add("--statistics", action="store_true", help="count the findings of each rule instead of listing them")
-    add("-q", "--quiet", action="store_true", help="print only the findings, no summary")
-    add("-h", "--help", action="help", help="show this message and exit")
-    add("--exit-zero", action="store_true", help="exit with 0 even if there are findings")
-    add("--baseline", type=Path, metavar="FILE", help="leave out the findings listed in this file")
-    add("--write-baseline", action="store_true", help="write all current findings to the baseline")
-
-
-def _add_files(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--watch", action="store_true", help="check again whenever a file changes")
-    add(
-        "--stdin-filename",
-        dest="stdin_name",
-        default="",
-        metavar="NAME",
-        help="the file name of standard input",
-    )
-    add(
-        "--force-exclude", action="store_true", help="skip excluded files even when named on the command line"
-    )
-    add("--no-cache", dest="cache", action="store_false", help="check every file again")
-    add(
-        "--cache-dir",
-        dest="cache_folder",
-        type=Path,
-        metavar="DIR",
-        help="where results are kept (default: .netmend/cache)",
-    )
-    add("-j", "--jobs", type=int, metavar="N", help="processes (default: one per core)")

@@ -7,8 +7,9 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 from rich.console import Console
@@ -60,10 +61,9 @@ def _hung(text: Text, console: Console) -> Iterator[Text]:
 def explanation(code: str) -> list[str]:
     """The page of a code, as lines with console markup."""
     wanted = code.strip().upper()
-    if _RULE.fullmatch(wanted):  # the units that judge a run, and numpy, need not be loaded
-        lines = rule_page(wanted)
-        if lines is not None:
-            return lines
+    # the units that judge a run, and numpy, need not be loaded for a rule
+    if _RULE.fullmatch(wanted) and (lines := rule_page(wanted)):
+        return lines
     from netmend.diagnose.detector import DETECTORS
 
     if wanted in DETECTORS.classes():
@@ -74,13 +74,9 @@ def explanation(code: str) -> list[str]:
         units = kind.units()
         if wanted in units:
             return [*_page(wanted, units[wanted], kind.name), *_about(kind.leads, kind.leaves(units[wanted]))]
-    if wanted in measures():
-        return [
-            f"[bold]{escape(line)}[/bold]" if not line.startswith(" ") else escape(line)
-            for line in measures()[wanted]
-        ]
-    named = [leaf.code for leaf in LEAVES.values() if wanted in leaf.aliases]
-    if named:
+    if lines := measures().get(wanted):
+        return [escape(line) if line.startswith(" ") else f"[bold]{escape(line)}[/bold]" for line in lines]
+    if named := [leaf.code for leaf in LEAVES.values() if wanted in leaf.aliases]:
         return [line for name in named for line in (*_leaf(name), "")]
     known = [*rule_titles(), *DETECTORS.classes(), *LEAVES, *measures()]
     known += [code for kind in KINDS for code in kind.units()]
@@ -115,9 +111,9 @@ def _page(code: str, unit: type[Any], kind: str) -> list[str]:
     lines = [f"[bold]{code}[/bold]  {escape(kind)}", "", f"[bold]{escape(first)}[/bold]"]
     if rest:
         lines += ["", escape(_flow(rest))]
-    fields = dataclasses.fields(unit) if dataclasses.is_dataclass(unit) else ()
     shown = getattr(unit, "SHOWN", None)  # rows of a table: which of their fields decide something
-    fields = tuple(field for field in fields if shown is None or field.name in shown)
+    known = dataclasses.fields(unit) if dataclasses.is_dataclass(unit) else ()
+    fields = [field for field in known if shown is None or field.name in shown]
     if fields:
         lines += ["", "[bold]Thresholds[/bold]"]
     for field in fields:
@@ -153,37 +149,7 @@ def _overview() -> Table:
     return table
 
 
-_SURPRISES = (
-    "LSA",
-    "DSA",
-    "MDSA",
-)  # measures of one input; the coverage of their range is named LSC, DSC, MDSC
-
-
-def _repairs() -> dict[str, type[Any]]:
-    from netmend.repair.repair import REPAIRS
-
-    return {**REPAIRS.classes()}
-
-
-def _operators() -> dict[str, type[Any]]:
-    from netmend.mutate.mutation import OPERATORS
-
-    return {**OPERATORS.classes()}
-
-
-def _moves() -> dict[str, type[Any]]:
-    from netmend.neutral.move import MOVES
-
-    return {**MOVES.classes()}
-
-
-def _weight_mutants() -> dict[str, type[Any]]:
-    try:
-        from netmend.adapters.torch.weight_mutants.mutant import MUTANTS
-    except ImportError:  # they are written with torch
-        return {}
-    return {**MUTANTS.classes()}
+_SURPRISES = ("LSA", "DSA", "MDSA")  # of one input; the coverage of their range is named LSC, DSC, MDSC
 
 
 @dataclass(frozen=True)
@@ -191,19 +157,28 @@ class Kind:
     """A family of units with codes, and the field that names leaves of the taxonomy."""
 
     name: str
-    units: Callable[[], dict[str, type[Any]]]
+    home: str  # module:name of the family
     leads: str = ""
     field: str = ""
+
+    def units(self) -> dict[str, type[Any]]:
+        module, _, family = self.home.partition(":")
+        try:
+            units: dict[str, type[Any]] = getattr(import_module(f"netmend.{module}"), family).classes()
+        except ImportError:  # some are written with torch
+            return {}
+        return units
 
     def leaves(self, unit: type[Any]) -> Iterable[str]:
         return getattr(unit, self.field, ()) if self.field else ()
 
 
 KINDS = (
-    Kind("repair", _repairs, "Mends", "cures"),
-    Kind("mutation operator", _operators, "Seeds", "causes"),
-    Kind("change tried by netmend neutral", _moves, "Would mend", "causes"),
-    Kind("mutant of trained weights", _weight_mutants),  # last: only here torch is loaded
+    Kind("repair", "repair.repair:REPAIRS", "Mends", "cures"),
+    Kind("mutation operator", "mutate.mutation:OPERATORS", "Seeds", "causes"),
+    Kind("change tried by netmend neutral", "neutral.move:MOVES", "Would mend", "causes"),
+    # last: only here torch is loaded
+    Kind("mutant of trained weights", "adapters.torch.weight_mutants.mutant:MUTANTS"),
 )
 
 
@@ -249,7 +224,7 @@ def rule_page(code: str) -> list[str] | None:
         "",
         f"[bold]{escape(first)}[/bold]",
         "",
-        escape("\n\n".join(" ".join(part.split()) for part in rest.split("\n\n"))),
+        escape(_flow(rest)),
         "",
         f"[bold]Says[/bold]     {escape(rule.message)}",
         f"[bold]Cause[/bold]    {rule.cause}" + (f"  {escape(leaf.title)}" if leaf is not None else ""),

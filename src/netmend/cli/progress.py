@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
@@ -68,9 +69,15 @@ class Progress:
     def _say(self, words: str) -> None:
         self._console.print(f"netmend: {words}", highlight=False, markup=False, soft_wrap=True)
 
-    def _update(self, *parts: str) -> None:
+    def _update(self, parts: Iterable[str]) -> None:
         if self._live is not None:
             self._live.update(Text(" · ".join(parts), no_wrap=True, overflow="ellipsis"))
+
+    def _more(self, done: float, of: float, patience: float, began: float | None = None) -> list[str]:
+        """How long the rest of the stage takes, if it goes on as it began."""
+        spent = time.monotonic() - (self._began if began is None else began)
+        worth_saying = 0 < done < of and spent > patience
+        return [f"about {duration(spent / done * (of - done))} more"] if worth_saying else []
 
 
 class SearchProgress(Progress):
@@ -111,7 +118,7 @@ class RepairProgress(SearchProgress):
         if outcome is not None:
             self._done += 1
             self._keep_best(problem, outcome)
-        self._update(*self.parts(problem))
+        self._update(self.parts(problem))
 
     def parts(self, problem: Problem) -> list[str]:
         """`searching · at most 13 min left · 3.2 of 20 trainings · best val acc 0.91`."""
@@ -136,7 +143,7 @@ class NeutralProgress(SearchProgress):
             return
         self._begin(doing)
         self._keep_best(problem, outcome)
-        self._update(*self.parts(problem, explorer))
+        self._update(self.parts(problem, explorer))
 
     def parts(self, problem: Problem, explorer: Explorer) -> list[str]:
         """`searching · 12.5 of at most 60 trainings · 9 configurations, 4 kept · best val acc 0.91 · at most 40 s more`."""
@@ -168,7 +175,7 @@ class MutateProgress(Progress):
             self._say(cost_words(stage.estimate))
         if self._begin(stage.doing):
             self._began = time.monotonic()
-        self._update(*self.parts(stage))
+        self._update(self.parts(stage))
 
     def parts(self, stage: MutateStage) -> list[str]:
         """`training mutants · 12 of 40 faults · 61 trainings, 5 known · about 10 min more`."""
@@ -178,10 +185,7 @@ class MutateProgress(Progress):
         if stage.trainings:
             known = f", {stage.cached} known" if stage.cached else ""
             parts.append(f"{plural(stage.trainings, 'training')}{known}")
-        spent = time.monotonic() - self._began
-        if stage.faults and stage.of > stage.faults and spent > 5:
-            parts.append(f"about {duration(spent / stage.faults * (stage.of - stage.faults))} more")
-        return parts
+        return parts + self._more(stage.faults, stage.of, patience=5)
 
 
 class AgentProgress(Progress):
@@ -190,7 +194,7 @@ class AgentProgress(Progress):
         if self._quiet:
             return
         self._begin(doing)
-        self._update(*self.parts(used))
+        self._update(self.parts(used))
 
     def parts(self, used: Used) -> list[str]:
         """`searching: 30 to 120 trainings, 4 min to 16 min · 12 trials (3 kept from before) · 2 min`."""
@@ -208,7 +212,7 @@ class MendProgress(Progress):
             return
         if stage.method:
             self._begin(stage.method, " · ".join(self.parts(stage)))
-        self._update(*self.parts(stage))
+        self._update(self.parts(stage))
 
     def parts(self, stage: MendStage) -> list[str]:
         """`mixing · attempt 5 of 9, 2 known · step 120 of 400 · about 12 s more`."""
@@ -218,12 +222,8 @@ class MendProgress(Progress):
         parts = [stage.method, f"attempt {stage.ended + 1} of {stage.of}{known}"]
         if stage.step:
             parts.append(f"step {stage.step} of {stage.steps}")
-        spent = time.monotonic() - self._began
         made = stage.ended - stage.known + min(1.0, stage.step / stage.steps)
-        if spent > _SOON and made > 0:
-            left = stage.of - stage.ended - min(1.0, stage.step / stage.steps)
-            parts.append(f"about {duration(spent / made * left)} more")
-        return parts
+        return parts + self._more(made, stage.of - stage.known, _SOON)
 
 
 class LocateProgress(Progress):
@@ -246,17 +246,14 @@ class LocateProgress(Progress):
         if self._live is None and self._announced != doing:
             self._announced = doing
             self._say(f"{doing} {count(of)}" if of else doing)
-        self._update(*self.parts(doing, done, of, now))
+        self._update(self.parts(doing, done, of))
 
-    def parts(self, doing: str, done: int, of: int, now: float) -> list[str]:
+    def parts(self, doing: str, done: int, of: int) -> list[str]:
         """`reading files · 1,200 of 5,000 · about 12 s more`."""
         parts = [doing]
         if of:
             parts.append(f"{count(done)} of {count(of)}")
-        spent = now - self._stage_began
-        if of and 0 < done < of and spent > 1:
-            parts.append(f"about {duration(spent / done * (of - done))} more")
-        return parts
+        return parts + self._more(done, of, 1.0, self._stage_began)
 
 
 def cost_words(cost: Estimate) -> str:

@@ -20,6 +20,7 @@ class Option:
     metavar: str | None = None
     least: int | None = None
     is_argument: bool = False
+    group: str = ""  # heading in the help that begins with it
 
 
 def option(
@@ -29,9 +30,12 @@ def option(
     metavar: str | None = None,
     least: int | None = None,
     is_argument: bool = False,
+    group: str = "",
 ) -> Any:
     """A field of a dataclass that can be given on the command line; with MISSING as default it must be."""
-    return field(default=default, metadata={"option": Option(help, names, metavar, least, is_argument)})
+    return field(
+        default=default, metadata={"option": Option(help, names, metavar, least, is_argument, group)}
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

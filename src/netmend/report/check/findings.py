@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,27 +20,24 @@ _PLAIN = Look()
 
 def render(form: str, outcome: Outcome, look: Look = _PLAIN) -> str:
     """The findings in one of the forms; text has neither problems nor the summary."""
-    if form == "text":
+    if form not in FORMATS:
+        raise UsageError(f"--format must be one of {', '.join(FORMATS)}, got {form!r}")
+    if form in ("text", "concise"):
         from netmend.report.check.text import as_text
 
-        return as_text(outcome, look)
-    if form == "concise":
-        from netmend.report.check.text import as_text
-
-        return as_text(outcome, replace(look, width=None, excerpts=False))
+        return as_text(outcome, look if form == "text" else replace(look, width=None, excerpts=False))
     if form == "json":
         from netmend.report.check.json import OUTCOME
 
         return OUTCOME.json(outcome)
-    if form == "sarif":
-        from netmend.report.check.code_scanning import as_sarif
+    from netmend.report.check import code_scanning
 
-        return as_sarif(outcome)
-    if form in ("github", "gitlab"):
-        from netmend.report.check.code_scanning import as_github, as_gitlab
-
-        return as_github(outcome) if form == "github" else as_gitlab(outcome)
-    raise UsageError(f"--format must be one of {', '.join(FORMATS)}, got {form!r}")
+    write: dict[str, Callable[[Outcome], str]] = {
+        "sarif": code_scanning.as_sarif,
+        "github": code_scanning.as_github,
+        "gitlab": code_scanning.as_gitlab,
+    }
+    return write[form](outcome)
 
 
 def summary(outcome: Outcome, look: Look = _PLAIN, unsafe: bool = False) -> str:

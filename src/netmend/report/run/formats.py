@@ -59,58 +59,44 @@ def as_sarif(trace: Trace, diagnosis: Diagnosis) -> str:
         for code in used
     ]
     results: list[dict[str, Any]] = []
-    crash = diagnosis.crash if diagnosis.verdict == CRASHED else None
-    if crash is not None:
+    if diagnosis.verdict == CRASHED and diagnosis.crash is not None:
         rules.append({"id": "D701", "shortDescription": {"text": "the program crashed"}})
-        results.append(
-            {
-                "ruleId": "D701",
-                "level": "error",
-                "message": {"text": _crash_text(diagnosis)},
-                **(
-                    {}
-                    if crash.site is None
-                    else {"locations": [{"physicalLocation": _physical(trace, crash.site)}]}
-                ),
-            }
-        )
-    for fault in diagnosis.faults:
-        result: dict[str, Any] = {
+        message = {"text": _crash_text(diagnosis)}
+        where = _locations(trace, diagnosis.crash.site)
+        results.append({"ruleId": "D701", "level": "error", "message": message, **where})
+    results += [
+        {
             "ruleId": fault.cause,
-            "level": "error" if fault.confidence >= 0.8 else "warning",
+            "level": _level(fault),
             "message": {"text": f"{fault.summary} {fault.reason} {fault.remedy}"},
             "rank": round(100 * fault.confidence, 1),
             "partialFingerprints": {"netmend/v1": f"{fault.cause}:{fault.component}"},
+            **_locations(trace, fault.site),
+            **_locations(trace, *fault.related, key="relatedLocations"),
         }
-        if fault.site is not None:
-            result["locations"] = [{"physicalLocation": _physical(trace, fault.site)}]
-        if fault.related:
-            result["relatedLocations"] = [
-                {"physicalLocation": _physical(trace, site)} for site in fault.related
-            ]
-        results.append(result)
+        for fault in diagnosis.faults
+    ]
     return sarif_text(rules, results)
+
+
+def _level(fault: Fault) -> str:
+    return "error" if fault.confidence >= 0.8 else "warning"
 
 
 def as_github(trace: Trace, diagnosis: Diagnosis) -> str:
     """Workflow commands that GitHub shows as annotations at the lines."""
     lines = []
     if diagnosis.verdict == CRASHED and diagnosis.crash is not None:
-        where = diagnosis.crash.site
-        at: dict[str, str | int] = (
-            {} if where is None else {"file": _relative(trace, where.file), "line": where.line}
-        )
-        lines.append(
-            workflow_command("error", _crash_text(diagnosis), {**at, "title": "netmend: the program crashed"})
-        )
+        properties = {**_place(trace, diagnosis.crash.site), "title": "netmend: the program crashed"}
+        lines.append(workflow_command("error", _crash_text(diagnosis), properties))
     for fault in diagnosis.faults:
-        properties: dict[str, str | int] = {}
-        if fault.site is not None:
-            properties |= {"file": _relative(trace, fault.site.file), "line": fault.site.line}
-        properties["title"] = f"netmend {fault.cause}: {fault.title}"
-        level = "error" if fault.confidence >= 0.8 else "warning"
-        lines.append(workflow_command(level, f"{fault.summary} {fault.remedy}", properties))
+        properties = {**_place(trace, fault.site), "title": f"netmend {fault.cause}: {fault.title}"}
+        lines.append(workflow_command(_level(fault), f"{fault.summary} {fault.remedy}", properties))
     return "".join(lines)
+
+
+def _place(trace: Trace, site: Site | None) -> dict[str, str | int]:
+    return {} if site is None else {"file": _relative(trace, site.file), "line": site.line}
 
 
 def render(form: str, trace: Trace, diagnosis: Diagnosis) -> str:
@@ -165,11 +151,19 @@ def _relative(trace: Trace, file: str) -> str:
     return str(path)
 
 
-def _physical(trace: Trace, site: Site) -> dict[str, Any]:
-    return {
-        "artifactLocation": artifact(_relative(trace, site.file)),
-        "region": region(site.line, site.column, site.end_line, site.end_column),
-    }
+def _locations(trace: Trace, *sites: Site | None, key: str = "locations") -> dict[str, Any]:
+    """Nothing where there is no site."""
+    found = [
+        {
+            "physicalLocation": {
+                "artifactLocation": artifact(_relative(trace, site.file)),
+                "region": region(site.line, site.column, site.end_line, site.end_column),
+            }
+        }
+        for site in sites
+        if site is not None
+    ]
+    return {key: found} if found else {}
 
 
 def _metric(trace: Trace) -> dict[str, Any] | None:
