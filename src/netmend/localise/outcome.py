@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from netmend.diagnose.measures.acting import acts, improved, returns, training_world
 from netmend.diagnose.measures.motion import motions
-from netmend.diagnose.measures.objective import objective
+from netmend.diagnose.measures.objective import left, objective
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, for_symptom
 from netmend.vocabulary import Evidence
@@ -64,6 +64,21 @@ def relief(case: Case, weight: float = STRONG) -> list[Evidence]:
     if reached is None or reached > LEARNED or case.has("D502", "D503", "D110"):
         return []
     return [Evidence("The loss still reached a low level.", -weight)]
+
+
+def learns_anyway(case: Case, below: float, weight: float) -> list[Evidence]:
+    """The reason against, for what would keep a program from getting that far."""
+    share = left(case.trace)
+    return (
+        []
+        if share is None or share >= below
+        else [Evidence(f"The program learns anyway ({share:.2f}).", -weight)]
+    )
+
+
+def signs(case: Case, weight: float, *codes: str) -> list[Evidence]:
+    """Other symptoms as reasons, the first one of each kind."""
+    return [for_symptom(found, weight) for code in codes if (found := case.first(code)) is not None]
 
 
 def rivals(case: Case, known: Mapping[str, str], weight: float = STRONG) -> list[Evidence]:

@@ -57,7 +57,6 @@ class NotShuffled(Detector, code="D308", needs_fixed_data=True):
     )
     least_batches = convention(8, "batches needed to compare their means")
     least_pairs = convention(60, "neighbours that must have been seen")
-
     mixed_limit = convention(
         0.9, "share of the whole set's mix that every batch has: then its order means nothing"
     )

@@ -39,7 +39,6 @@ class StepSkipsParameters(Detector, code="D229"):
         1e-5,
         "rate times gradient over weight: a plain step this long is a hundred times what single precision can lose",
     )
-
     most_zeros = convention(
         0.5, "share of a gradient: large weights of which few rows are used are looked at in part"
     )

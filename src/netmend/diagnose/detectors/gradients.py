@@ -172,7 +172,6 @@ class NonfiniteOrigin(Detector, code="D110"):
     recovered = convention(
         0.5, "share of later losses that are finite: the program skipped the bad step by itself"
     )
-
     again_limit = convention(
         3, "further losses that are not finite: a division or logarithm of the loss fails now and then"
     )

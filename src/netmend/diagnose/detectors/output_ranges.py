@@ -38,7 +38,6 @@ class OutputRangeTooNarrow(Detector, code="D404", needs_fixed_data=True):
         0.7,
         "standard deviations by which targets leave the range; healthy programs stay at 0, own ones with noise on targets at 0.15",
     )
-
     labels_limit = exact(1.2, "labels per sample: with one each, outputs that sum to one can be right")
     least_looks = convention(4, "measurements that are needed to call an output dead")
 

@@ -69,7 +69,6 @@ class PaddingCounted(Detector, code="D315"):
 
     match_limit = convention(0.15, "difference of the shares of padding in inputs and of a class in targets")
     share_limit = convention(0.15, "share of padding among the targets from which it weighs")
-
     least_sequences = convention(
         20, "different sequences, for a class as frequent as padding to be more than chance"
     )

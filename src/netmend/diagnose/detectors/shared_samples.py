@@ -98,7 +98,6 @@ class TrainingEvaluationOverlap(Detector, code="D309", needs_fixed_data=True):
     subset_limit = convention(
         0.6, "an evaluation of all training samples measures the training accuracy on purpose"
     )
-
     long_chance = convention(
         0.01, "long sequences of tokens: how many of those trained on a new one equals by chance, at most"
     )

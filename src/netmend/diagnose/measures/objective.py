@@ -30,6 +30,12 @@ def objective(trace: Trace) -> Progress | None:
     return course
 
 
+def left(trace: Trace) -> float | None:
+    """The loss at the end, relative to that of the best constant prediction; None where that is not known."""
+    course = objective(trace)
+    return None if course is None else course.last_relative
+
+
 def _end_seen(trace: Trace) -> bool:
     """Whether losses are known from the later half of the run: on a busy machine there may be no time to look."""
     tables = (*trace.tables_of("step"), *trace.tables_of("progress"))

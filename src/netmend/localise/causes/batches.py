@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from netmend.diagnose.detectors.batches import BatchCollapsed, FewUpdates, NotShuffled
 from netmend.diagnose.detectors.batches import BatchTooSmall as Detector
 from netmend.diagnose.measures.batches import training_loader, training_samples
-from netmend.diagnose.measures.objective import objective
+from netmend.diagnose.measures.objective import left
 from netmend.localise.case import Case
 from netmend.localise.cause import (
     FAIR,
@@ -22,6 +22,7 @@ from netmend.localise.cause import (
 )
 from netmend.localise.effects import NOT_LEARNING
 from netmend.localise.lines.data_lines import batch_size_line, loader_site
+from netmend.localise.outcome import learns_anyway, signs
 from netmend.program.settings import argument_origin
 from netmend.program.text.queries import last_name, site_of
 from netmend.program.text.sources import Sources
@@ -36,10 +37,7 @@ def batch_too_large(case: Case, symptom: Symptom) -> Accusation:
     Every update uses (nearly) all samples, so a whole pass over the data moves the weights once or a few times. Batches of 32 to 256 samples give many more updates
     for the same work.
     """
-    evidence: list[Evidence] = []
-    for code in ("D505", "D501", "D508"):
-        if (found := case.first(code)) is not None:
-            evidence.append(for_symptom(found, FAIR + WEAK if code == "D505" else FAIR))
+    evidence = [*signs(case, FAIR + WEAK, "D505"), *signs(case, FAIR, "D501", "D508")]
     loader = training_loader(case.trace)
     none = loader is None and bool(symptom.detail.get("whole"))
     return Accusation(
@@ -56,10 +54,8 @@ def batch_too_large(case: Case, symptom: Symptom) -> Accusation:
     )
 
 
-_NOISE_SHOWS = (
-    "D502",
-    "D503",
-)  # the loss swings or climbs: what gradients of single samples do where they harm
+# The loss swings or climbs: what gradients of single samples do where they harm.
+_NOISE_SHOWS = ("D502", "D503")
 
 
 class BatchTooSmall(Cause, code="HYP-BATCH-SMALL"):
@@ -71,32 +67,22 @@ class BatchTooSmall(Cause, code="HYP-BATCH-SMALL"):
     """
 
     good_relative = convention(0.3, "a program that learns as well as that is not hindered")
-
     poor_relative = convention(0.5, "a loss that high at the end was hardly learned")
-
     least_samples = convention(50, "samples of which single ones are drawn")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
         for symptom in case.of("D313"):
             normed = bool(symptom.detail.get("normed"))
-            if not normed and not any(case.first(code) for code in _NOISE_SHOWS):
+            if not normed and not case.has(*_NOISE_SHOWS):
                 continue  # many train on single samples on purpose, and well
             # One sample that is the whole set (a condition at a point) is no batch.
             alone = (
                 symptom.detail.get("size") == 1 and (training_samples(case.trace) or 0) >= self.least_samples
             )
             evidence = [for_symptom(symptom, STRONG + FAIR if normed else FAIR + WEAK if alone else FAIR)]
-            for code in ("D503", "D502", "D501", "D504", "D605"):
-                if (found := case.first(code)) is not None:
-                    evidence.append(for_symptom(found, FAIR))
-            course = objective(case.trace)
-            if (
-                course is not None
-                and course.last_relative is not None
-                and course.last_relative < self.good_relative
-            ):
-                evidence.append(Evidence(f"The program learns anyway ({course.last_relative:.2f}).", -STRONG))
-            reached = None if course is None else course.last_relative
+            evidence += signs(case, FAIR, "D503", "D502", "D501", "D504", "D605")
+            evidence += learns_anyway(case, self.good_relative, STRONG)
+            reached = left(case.trace)
             if alone and reached is not None and reached > self.poor_relative:
                 evidence.append(
                     Evidence(
@@ -164,17 +150,8 @@ class DataNotShuffled(Cause, code="API-SHUFFLE-POS"):
             # Targets that differ from batch to batch may belong to a series in its order: that must hurt to be a fault.
             drifting = symptom.detail.get("by") == "drift"
             evidence = [for_symptom(symptom, FAIR + WEAK / 2 if drifting else STRONG + FAIR)]
-            for code in ("D503", "D501", "D502", "D511", "D504"):
-                if (found := case.first(code)) is not None:
-                    evidence.append(for_symptom(found, FAIR))
-                    break
-            course = objective(case.trace)
-            if (
-                course is not None
-                and course.last_relative is not None
-                and course.last_relative < self.good_relative
-            ):
-                evidence.append(Evidence(f"The program learns anyway ({course.last_relative:.2f}).", -FAIR))
+            evidence += signs(case, FAIR, "D503", "D501", "D502", "D511", "D504")[:1]
+            evidence += learns_anyway(case, self.good_relative, FAIR)
             loader = training_loader(case.trace)
             origin = argument_origin(case.sources, None if loader is None else loader.created, "shuffle", 2)
             site = loader_site(case) if origin is None else origin.site

@@ -100,7 +100,6 @@ class EvaluationPreparedDifferently(Cause, code="PRE-TRAIN-TEST-SKEW"):
     good_metric = convention(
         0.9, "accuracy or R² of an evaluation that does not suffer from how it is prepared"
     )
-
     half_range = exact(3**0.5, "half the range over standard deviation, of even values")
     plain_to_see = convention(10.0, "a difference that large is a fault however training went")
     unlearned = convention(0.9, "of the constant prediction's loss: nothing was learned")

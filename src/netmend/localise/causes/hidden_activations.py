@@ -147,7 +147,6 @@ class HiddenActivationWrong(Cause, code="ACT-HID-WRONG"):
     """
 
     softmax_weight = convention(2.6, "a softmax between layers is seldom meant, and never in a plain stack")
-
     squeezed_weight = convention(
         0.9, "networks learn in spite of a sigmoid: alone, and with a poor end alone, it is not told"
     )

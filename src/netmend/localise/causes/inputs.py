@@ -24,7 +24,7 @@ from netmend.localise.cause import (
 )
 from netmend.localise.effects import codes
 from netmend.localise.lines.data_lines import input_origin, target_origin
-from netmend.localise.outcome import hardly_trained
+from netmend.localise.outcome import hardly_trained, signs
 from netmend.program.text.queries import last_name, site_of
 from netmend.unit import convention
 from netmend.vocabulary import Event, Evidence, Fault, Site, Symptom, Trace
@@ -166,8 +166,8 @@ class InputsNotNormalised(Cause, code="PRE-MISS-NORM"):
                     )
                 )
             unseen = _SLOWNESS if hardly_trained(case) else ()
-            harm = [found for code in _HARM if code not in unseen and (found := case.first(code)) is not None]
-            evidence.extend(for_symptom(found, FAIR) for found in harm[:2])
+            harm = signs(case, FAIR, *(code for code in _HARM if code not in unseen))
+            evidence += harm[:2]
             evidence += self._of_the_course(case, far, bool(harm), bool(unseen))
             yield self.fault(
                 symptom,

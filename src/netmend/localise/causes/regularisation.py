@@ -10,14 +10,14 @@ from netmend.diagnose.detectors.regularisation import RegulariserDominates
 from netmend.diagnose.examples.curves import flat, run_with, trace_of
 from netmend.diagnose.measures.batches import epochs, training_loader, training_samples
 from netmend.diagnose.measures.loop import is_training, main_pattern
-from netmend.diagnose.measures.objective import objective
+from netmend.diagnose.measures.objective import left
 from netmend.localise.case import Case
 from netmend.localise.cause import FAIR, STRONG, WEAK, Cause, fault, for_symptom
 from netmend.localise.effects import codes
 from netmend.localise.lines.data_lines import input_origin
 from netmend.localise.lines.objective_terms import factor_line, penalty_line
 from netmend.localise.lines.rates import Setting, rounded, setting
-from netmend.localise.outcome import harm, rivals
+from netmend.localise.outcome import harm, rivals, signs
 from netmend.program.settings import argument_origin
 from netmend.unit import convention, published
 from netmend.vocabulary import (
@@ -135,29 +135,14 @@ class DropoutRateWrong(Cause, code="LYR-DROPOUT-RATE"):
             evidence.append(Evidence(f"`{worst.name}` drops {rate:.0%} of its input.", STRONG))
         if worst.last:
             evidence.append(Evidence(f"`{worst.name}` comes after the last layer with weights.", STRONG))
-        suffers = False
-        for code, weight in (
-            ("D509", STRONG),
-            ("D605", FAIR),
-            ("D501", FAIR),
-            ("D504", WEAK),
-            ("D508", WEAK),
-            ("D503", WEAK),
-        ):
-            if (symptom := case.first(code)) is not None:
-                evidence.append(for_symptom(symptom, weight))
-                suffers = True
+        suffers = signs(case, STRONG, "D509") + signs(case, FAIR, "D605", "D501")
+        suffers += signs(case, WEAK, "D504", "D508", "D503")
+        evidence += suffers
         if not suffers and rate < self.hopeless_rate:
             evidence.append(Evidence("There is no sign that training suffers from it.", -FAIR))
-        course = objective(case.trace)
-        if (
-            course is not None
-            and course.last_relative is not None
-            and course.last_relative < self.good_relative
-        ):
-            evidence.append(
-                Evidence(f"The training loss gets low anyway ({course.last_relative:.2f}).", -2 * STRONG)
-            )
+        share = left(case.trace)
+        if share is not None and share < self.good_relative:
+            evidence.append(Evidence(f"The training loss gets low anyway ({share:.2f}).", -2 * STRONG))
         origin = argument_origin(case.sources, worst.site, "p", 1 if worst.functional else 0)
         yield fault(
             self.code,
@@ -166,7 +151,7 @@ class DropoutRateWrong(Cause, code="LYR-DROPOUT-RATE"):
             site=worst.site if origin is None else origin.site,
             summary=f"`{worst.name}` silences {rate:.0%} of its input in training"
             + (", and nothing with weights follows it." if worst.last else "."),
-            reason="Too little of the signal is left for the network to learn from.",
+            reason="Too little of the signal is share for the network to learn from.",
             remedy="Remove this dropout: it corrupts the output itself."
             if worst.last
             else f"Lower the rate from {rate:g} to between 0.1 and 0.5.",

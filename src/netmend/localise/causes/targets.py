@@ -160,7 +160,6 @@ class ClassesUnbalanced(Cause, code="DAT-IMBALANCE"):
     """
 
     recall_limit = convention(0.1, "recall of a class below which it counts as never predicted")
-
     frequent_limit = convention(
         0.6,
         "share of the most frequent class up to which giving it alone is wrong so often that other classes are worth learning",

@@ -166,7 +166,6 @@ class TooManyEpochs(Cause, code="HYP-EPOCH-MANY"):
     """
 
     many_epochs = convention(60, "passes over the data that are many for a network of any size")
-
     unlearned = convention(0.9, "a training loss that high was not learned by heart")
 
     def accuse(self, case: Case) -> Iterator[Fault]:
