@@ -151,7 +151,7 @@ class DropoutRateWrong(Cause, code="LYR-DROPOUT-RATE"):
             site=worst.site if origin is None else origin.site,
             summary=f"`{worst.name}` silences {rate:.0%} of its input in training"
             + (", and nothing with weights follows it." if worst.last else "."),
-            reason="Too little of the signal is share for the network to learn from.",
+            reason="Too little of the signal is left for the network to learn from.",
             remedy="Remove this dropout: it corrupts the output itself."
             if worst.last
             else f"Lower the rate from {rate:g} to between 0.1 and 0.5.",
