@@ -81,7 +81,8 @@ def record(tasks: list[Task], folder: Path, jobs: int) -> None:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(gzip.compress(text.encode("utf-8", "backslashreplace"), mtime=0))
             failed += text.startswith("FAILED")
-            sys.stderr.write(f"\rrecorded {done} of {len(tasks)}   ")
+            if sys.stderr.isatty():
+                sys.stderr.write(f"\rrecorded {done} of {len(tasks)}   ")
     sys.stderr.write("\n")
     print(", ".join(f"{kind} {count}" for kind, count in sorted(Counter(t.kind for t in tasks).items())))
     if failed:

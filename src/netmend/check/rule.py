@@ -14,6 +14,7 @@ from netmend.vocabulary.finding import Edit, Finding, Fix, Related
 if TYPE_CHECKING:
     from netmend.program.engine.program import Program
 
+NOWHERE = r"(?!)"  # the pattern of rules that read the text alone: for them nothing has to be entered
 FAMILIES = {
     "S1": "loop",
     "S2": "loss and head",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 
-from netmend.check.rule import StaticRule
+from netmend.check.rule import NOWHERE, StaticRule
+from netmend.program.text.identifiers import identifiers
 
 # A program that trains names one of these; a text without any concerns no rule.
 _FRAMEWORKS = (
@@ -22,6 +24,7 @@ _FRAMEWORKS = (
     "nn.",
 )
 _LENGTH_OF_CLASS_NAME = 6
+_MOST_WORDS = 200_000
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -46,17 +49,15 @@ def concerned(rules: Iterable[StaticRule], *texts: str) -> list[StaticRule]:
 def _present(rules: tuple[StaticRule, ...], text: str) -> frozenset[str]:
     """The triggers, and the needed texts, that a text holds; kept, as many programs import the same files.
 
-    Hundreds of triggers are looked for: first in the text's vocabulary, which is a tenth of the text, and only then in the text.
+    Hundreds of triggers are looked for: first among the text's words, and only then in the text.
     """
     if not any(framework in text for framework in _FRAMEWORKS):
         return frozenset()
-    words = set(_WORD.findall(text))
-    vocabulary = " ".join(words)
+    words = identifiers(text)
     whole, parts = _fragments(rules)
-    present = {trigger for word in words.intersection(whole) for trigger in whole[word] if trigger in text}
-    present.update(trigger for trigger, fragment in parts if fragment in vocabulary and trigger in text)
-    present.update(need for need in {rule.needs for rule in rules} if need and need in vocabulary)
-    return frozenset(present)
+    likely = {trigger for word in words.intersection(whole) for trigger in whole[word]}
+    likely.update(*map(parts.of, words), parts.anywhere)
+    return frozenset(trigger for trigger in likely if trigger in text)
 
 
 def _telling(word: str) -> int:
@@ -69,11 +70,35 @@ def _is_class_name(word: str) -> bool:
     return word[0].isupper() and len(word) >= _LENGTH_OF_CLASS_NAME
 
 
+class _Parts:
+    """Triggers by a part of a word in them; which ones a word has is worked out once, as all programs share their words."""
+
+    def __init__(self) -> None:
+        self.anywhere: list[str] = []  # those without a word
+        self._triggers: dict[str, list[str]] = {}
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def add(self, trigger: str, part: str) -> None:
+        (self._triggers.setdefault(part, []) if part else self.anywhere).append(trigger)
+
+    def of(self, word: str) -> tuple[str, ...]:
+        """The triggers that a text with this word may hold."""
+        known = self._known.get(word)
+        if known is None:
+            if len(self._known) > _MOST_WORDS:
+                self._known.clear()
+            matching = (self._triggers[part] for part in self._triggers if part in word)
+            known = self._known[word] = tuple(chain.from_iterable(matching))
+        return known
+
+
 @lru_cache(maxsize=16)
-def _fragments(rules: tuple[StaticRule, ...]) -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
+def _fragments(rules: tuple[StaticRule, ...]) -> tuple[dict[str, list[str]], _Parts]:
     """Triggers by a whole word in them (`backward` in `.backward(`), and the others with a part of a word."""
     whole: dict[str, list[str]] = {}
-    parts: list[tuple[str, str]] = []
+    parts = _Parts()
+    for need in {rule.needs for rule in rules if rule.needs}:
+        parts.add(need, need)
     for trigger in {trigger for rule in rules for trigger in rule.triggers}:
         found = list(_WORD.finditer(trigger))
         inner = [
@@ -84,7 +109,7 @@ def _fragments(rules: tuple[StaticRule, ...]) -> tuple[dict[str, list[str]], lis
         if inner:
             whole.setdefault(max(inner, key=_telling), []).append(trigger)
         else:
-            parts.append((trigger, max((match.group() for match in found), key=_telling, default="")))
+            parts.add(trigger, max((match.group() for match in found), key=_telling, default=""))
     return whole, parts
 
 
@@ -98,7 +123,7 @@ def places(rules: Sequence[StaticRule], text: str) -> list[int]:
             position = text.find(trigger, position + 1)
     # Python's regular expressions look for a line's beginning at every character; for a newline they jump.
     lines = "\n" + text
-    for pattern in {pattern for rule in rules for pattern in rule.patterns}:
+    for pattern in {pattern for rule in rules for pattern in rule.patterns if pattern != NOWHERE}:
         where = lines if pattern.startswith("^") else text
         found.extend(match.start() for match in _compiled(pattern).finditer(where))
     found.sort()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.rule import Findings, Snippet, StaticRule
+from netmend.check.rule import NOWHERE, Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -240,7 +240,7 @@ class CountOverOtherSet(StaticRule, code="S615", cause="VAL-METRIC"):
     )
     triggers = ("/ len(", "/len(")
     needs = "DataLoader"
-    patterns = (r"(?!)",)
+    patterns = (NOWHERE,)
 
     GOOD = (
         Snippet("the same set", OTHER_HEAD.format("test_loader") + "print(hits / len(test_set))\n"),

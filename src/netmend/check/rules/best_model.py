@@ -6,7 +6,7 @@ import ast
 import re
 from math import inf
 
-from netmend.check.rule import Findings, Snippet, StaticRule, mended
+from netmend.check.rule import NOWHERE, Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, Event, common_loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, options, resolved
@@ -238,7 +238,7 @@ class BestStartsAtZero(StaticRule, code="S617", cause="HYP-EPOCH-FEW"):
         "The best {0} so far starts at {1}; no {0} is {2} that, so nothing counts as better. Start at {3}."
     )
     triggers = ("best", "min_", "lowest", "max_", "highest")
-    patterns = (r"(?!)",)  # read from the text; values are looked at where training is called
+    patterns = (NOWHERE,)  # read from the text; values are looked at where training is called
 
     GOOD = (
         Snippet("infinity", START_HEAD + 'best = float("inf")\n' + START_LOOP),

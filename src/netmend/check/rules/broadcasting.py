@@ -158,7 +158,7 @@ class HitsOfAllPairs(StaticRule, code="S618", cause="VAL-METRIC"):
         "Decisions {} and labels {} are compared for every pair of samples; use squeeze(1) on the column."
     )
     triggers = ("==", "eq(")
-    patterns = (r"\bmodel\b|\bnet\b|nn\.|torch",)
+    patterns = (r"==\s*[A-Za-z_(][^\n]*(?<!:)\n", r"eq\((?<=\beq[(])")
 
     GOOD = (
         Snippet("column squeezed", LABELS + EVALUATION.format("(net(a) > 0).squeeze(1).float()", "(decided == b).sum().item()")),

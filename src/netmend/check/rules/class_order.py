@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from netmend.check.rule import Findings, Snippet, StaticRule
+from netmend.check.rule import NOWHERE, Findings, Snippet, StaticRule
 from netmend.program.engine.history import Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Item, Operation, Value, constant, resolved
@@ -49,7 +49,7 @@ class BatchesInClassOrder(StaticRule, code="S532", cause="API-SHUFFLE-POS"):
     message = "The data is sorted by class and its batches are cut in order, so each holds one class; draw them with torch.randperm(len(x)).split(n)."
     triggers = ("full(", "repeat_interleave(", ".repeat(", "] * ", "load_iris", "load_wine")
     needs = "backward"
-    patterns = (r"(?!)",)
+    patterns = (NOWHERE,)
 
     GOOD = (
         Snippet("a new order in each epoch", BATCHES_HEAD + LOOP.replace("for i in range(0, len(X), 20):", "for i in torch.randperm(1000).split(20):")
@@ -127,7 +127,7 @@ class SplitInClassOrder(StaticRule, code="S614", cause="VAL-SPLIT"):
     message = "The data is sorted by class, so this split puts whole classes on one side; shuffle it first with one permutation."
     triggers = ("full(", "repeat_interleave(", ".repeat(", "] * ")
     needs = "range"
-    patterns = (r"(?!)",)
+    patterns = (NOWHERE,)
 
     GOOD = (
         Snippet(

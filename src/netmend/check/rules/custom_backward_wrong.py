@@ -3,7 +3,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from netmend.check.rule import Findings, Snippet, StaticRule
+from netmend.check.rule import NOWHERE, Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Class
 from netmend.program.meaning.formulas import Formula, NotElementwise
@@ -42,7 +42,7 @@ class CustomBackwardWrong(StaticRule, code="S340", cause="TRN-GRAD", in_tests=Fa
         "backward() is not the derivative of forward(): at {0} the slope is {1:.3g}, but this gives {2:.3g}."
     )
     triggers = ("autograd.Function", "autograd import Function", "(Function)")
-    patterns = (r"(?!)",)  # read from the text alone
+    patterns = (NOWHERE,)  # read from the text alone
 
     GOOD = (
         Snippet("right", FORWARD.format("2 * x / (1 + x * x)", "grad * 2 * (1 - x * x) / (1 + x * x) ** 2")),

@@ -102,7 +102,7 @@ class DropoutIgnoresMode(StaticRule, code="S321", cause="LYR-DROPOUT-MODE"):
     triggers = ("dropout(", "dropout1d(", "dropout2d(", "dropout3d(")
     patterns = (
         r"(?:F|functional)\.\w*dropout\w*\((?![^\n]*training)",
-        r"[\s(=]dropout\d?d?\((?![^\n]*training)",
+        r"dropout(?<=[\s(=]dropout)\d?d?\((?![^\n]*training)",
     )
 
     GOOD = (

@@ -53,7 +53,10 @@ class OutputThrownAway(StaticRule, code="S317", cause="ARC-NET-WRONG", in_tests=
 
     message = "The result of this call is never used, so it does nothing; assign it or use it."
     triggers = ("def forward",)
-    patterns = (r"^[ \t]+(?:self\.(?!post_init|_)\w+|F\.\w+|torch\.\w+)\(\s*[a-z]\w*\s*[,)]", LITERAL_LAYERS)
+    patterns = (
+        r"^(?<![(\[{,]\n)[ \t]+(?:self\.(?!post_init|_)\w+|F\.\w+|torch\.\w+)\(\s*[a-z]\w*\s*[,)]",
+        LITERAL_LAYERS,
+    )
 
     GOOD = (
         Snippet("assigned", OUTPUT_NET + "        x = self.bn(self.fc(x))\n        return self.out(F.relu(x))\n"),

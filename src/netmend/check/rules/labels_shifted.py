@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.check.rule import Findings, Snippet, StaticRule
+from netmend.check.rule import NOWHERE, Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.text.queries import inside
 
@@ -27,7 +27,7 @@ class LabelsShifted(StaticRule, code="S530", cause="HYP-BATCH-IMPL"):
         "The labels are taken from other rows than the inputs (shifted by {0}); use the same bounds for both."
     )
     triggers = ("randperm(", "permutation(", "train_test_split(")
-    patterns = (r"(?!)",)  # read from the text alone
+    patterns = (NOWHERE,)  # read from the text alone
 
     GOOD = (
         Snippet("the same bounds", HEAD + LOOP + "        yield x[start : start + size], y[start : start + size]\n"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from netmend.check.examples import TORCH_F
-from netmend.check.rule import Findings, Snippet, StaticRule
+from netmend.check.rule import NOWHERE, Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Operation, Value, constant, resolved
 from netmend.program.meaning.gradient_flow import is_computed, lost
@@ -244,7 +244,7 @@ class ImpreciseNearZero(StaticRule, code="S728", cause="LOS-CALC", advisory=True
     message = "Write torch.log1p(x): 1 + x loses the digits of a small x."
     triggers = ("log(1", "+ 1)", "+1)", "+ 1.0)", "+ 1.)", ") - 1", ")-1")
     needs = "torch"
-    patterns = (r"(?!)",)  # nothing is evaluated
+    patterns = (NOWHERE,)  # nothing is evaluated
 
     GOOD = (
         Snippet("exact", "import torch\n\ny = torch.log1p(x)\nz = torch.expm1(x)\n"),

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
-from netmend.check.rule import Findings, Snippet, StaticRule
+from netmend.check.rule import NOWHERE, Findings, Snippet, StaticRule
 from netmend.program.engine.history import Body, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Instance, Name, Value, resolved
@@ -52,7 +52,7 @@ class RandomLayersFrozen(StaticRule, code="S416", cause="LOOP-FREEZE"):
 
     message = "These layers are frozen at random weights: nothing was loaded into them. Load pretrained weights first, or train them."
     triggers = ("requires_grad",)
-    patterns = (r"(?!)",)  # a function alone does not tell what was loaded
+    patterns = (NOWHERE,)  # a function alone does not tell what was loaded
 
     GOOD = (
         Snippet("weights were loaded", HEAD + 'net.load_state_dict(torch.load("net.pt"))\n' + FREEZE + LOOP.format("net.parameters()")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from netmend.check.rule import Findings, Snippet, StaticRule, mended
+from netmend.check.rule import NOWHERE, Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.meaning.removed_symbols import (
     in_package,
@@ -111,7 +111,7 @@ class DeprecatedInterface(StaticRule, code="S702", cause="API-DEPRECATED", advis
         "reduce=", "pretrained=", "set_default_tensor_type", "sdp_kernel", "torch.qr(", "torch.svd(", "torch.cholesky(", "torch.ger(", "torch.range(", "functorch",
         "memory_cached", "v2.ToTensor",
     )  # fmt: skip
-    patterns = (r"(?!)",)  # nothing is evaluated
+    patterns = (NOWHERE,)  # nothing is evaluated
 
     GOOD = (
         Snippet("what takes its place", "import torch\n\nq, r = torch.linalg.qr(a)\nsteps = torch.arange(0, 10)\nscaler = torch.amp.GradScaler('cuda')\n"),
@@ -158,7 +158,7 @@ class ExplicitArgumentMissing(StaticRule, code="S726", cause="API-USAGE"):
     message = "This argument must be given."
     triggers = ("utils.checkpoint", "utils import checkpoint", "meshgrid(", "stft(")
     needs = "torch"
-    patterns = (r"(?!)",)  # nothing is evaluated
+    patterns = (NOWHERE,)  # nothing is evaluated
 
     GOOD = (
         Snippet("given", "import torch\nfrom torch.utils.checkpoint import checkpoint\n\ny = checkpoint(block, x, use_reentrant=False)\ngrid = torch.meshgrid(a, b, indexing='ij')\n"),

@@ -35,7 +35,7 @@ class ResultThrownAway(StaticRule, code="S706", cause="GPU-XFER-WRONG"):
     message = "The result is discarded and the tensor stays unchanged; assign it."
     triggers = tuple(f".{method}(" for method in _METHODS[:-1])
     patterns = (
-        r"^[ \t]*[A-Za-z_][\w.\[\]]*\.(?:to|cuda|cpu|float|long|half|double|int|bool|detach|squeeze|unsqueeze|view|reshape|permute|transpose|contiguous|clamp|flatten|t|expand|repeat|type|clone|requires_grad)\(",
+        r"^(?<![(\[{,]\n)[ \t]*[A-Za-z_][\w.\[\]]*\.(?:to|cuda|cpu|float|long|half|double|int|bool|detach|squeeze|unsqueeze|view|reshape|permute|transpose|contiguous|clamp|flatten|t|expand|repeat|type|clone|requires_grad)\(",
     )
 
     GOOD = (

@@ -127,7 +127,7 @@ class LayersBeforeSuperInit(StaticRule, code="S305", cause="ARC-INIT-MODEL"):
     message = "This is assigned before super().__init__(), which must come first."
     triggers = ("Module)", "LightningModule")
     patterns = (
-        r"self\.\w+\s*=[^\n]*(?:nn\.|Parameter)[^\n]*\n(?:[^\n]*\n){0,3}?[ \t]+super\(",
+        r"self\.\w+\s*=[^\n]*(?:nn\.|Parameter)[^\n]*\n(?:[^\n]*\n){0,12}?[ \t]+super\(",
         LITERAL_LAYERS,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from netmend.check.rule import Findings, Snippet, StaticRule, mended
+from netmend.check.rule import NOWHERE, Findings, Snippet, StaticRule, mended
 from netmend.library.versions import reached
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
@@ -173,7 +173,7 @@ class CheckpointLoadedWhole(StaticRule, code="S730", cause="TRN-CKPT"):
     message = 'The file was saved as a dict with the weights under "{}"; load checkpoint["{}"].'
     triggers = ("load_state_dict(",)
     needs = "save"
-    patterns = (r"(?!)",)
+    patterns = (NOWHERE,)
 
     GOOD = (
         Snippet(

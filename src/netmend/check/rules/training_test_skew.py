@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
-from netmend.check.rule import Findings, Snippet, StaticRule
+from netmend.check.rule import NOWHERE, Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Collection, Const, Instance, Value, constant, resolved
 from netmend.program.meaning.fitting import evaluated_raw
@@ -239,7 +239,7 @@ class DatasetScaledForTrainingOnly(StaticRule, code="S531", cause="PRE-TRAIN-TES
     message = "The training set is scaled with `{0}`, this one is not; pass the training statistics here too."
     triggers = ("Dataset)",)
     needs = "DataLoader"
-    patterns = (r"(?!)",)
+    patterns = (NOWHERE,)
 
     GOOD = (
         Snippet("both scaled", SCALING_HEAD + "train = DataLoader(Rows(x, y, stats), batch_size=8, shuffle=True)\ntest = DataLoader(Rows(u, v, stats), batch_size=8)\n" + LOOP),

@@ -44,10 +44,10 @@ _NEVER_FOLLOWED = frozenset(
 )
 # A larger file is generated code or a library's centre: following it costs more than it tells.
 _MOST_BYTES = 400_000
-_IMPORTED_KEPT = 4_000_000  # characters of imported files, of which some serve a whole code base
+_IMPORTED_KEPT = 8_000_000  # characters of imported files, of which some serve a whole code base
 _MOST_TEXTS = 12  # imported files of a program that are searched for triggers
 _MOST_INDICES = 400  # files
-_CHECKED_KEPT = 1_000_000  # characters of files that were checked, which their neighbours may import
+_CHECKED_KEPT = 3_000_000  # characters of files that were checked, which their neighbours may import
 
 
 class Project:

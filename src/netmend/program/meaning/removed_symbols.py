@@ -15,6 +15,7 @@ from netmend.program.engine.program import Program
 from netmend.program.engine.values import Instance, Name, resolved
 from netmend.program.meaning.number_types import is_tensor
 from netmend.program.text.edits import replace
+from netmend.program.text.identifiers import identifiers
 from netmend.vocabulary.finding import Fix
 
 _LISTS = (torch_symbols, domain_symbols, other_symbols)
@@ -96,27 +97,29 @@ def _group(entry: Symbol | Argument) -> object:
 def may_use_removed(text: str) -> bool:
     """A quick look: is anything named at all that the installed versions do not have?"""
     needed, numpy = _removed_words()
-    return any(all(word in text for word in words) for words in needed) or numpy.search(text) is not None
+    likely = (pieces for name in identifiers(text).intersection(needed) for pieces in needed[name])
+    return any(all(piece in text for piece in pieces) for pieces in likely) or numpy.search(text) is not None
 
 
 @cache
-def _removed_words() -> tuple[frozenset[tuple[str, ...]], re.Pattern[str]]:
+def _removed_words() -> tuple[dict[str, set[tuple[str, ...]]], re.Pattern[str]]:
     """For each name that is gone the pieces of text that a use of it needs; numpy's short names as one pattern."""
     entries = (*_SYMBOLS.values(), *_ARGUMENTS, *_METHODS.values())
     gone = [entry for entry in entries if Use(ast.Pass(), entry, "").is_removed]
-    needed: set[tuple[str, ...]] = set()
+    needed: dict[str, set[tuple[str, ...]]] = {}
     for entry in gone:
         if isinstance(entry, Argument):
             owner = entry.owner.rstrip(".").rpartition(".")[2]
-            needed.add((f"{entry.keyword}=", owner, entry.package))
+            needed.setdefault(entry.keyword, set()).add((f"{entry.keyword}=", owner, entry.package))
         elif entry.package == "torch" and entry.name.count(".") == 1:
-            needed.update(((f".{entry.short}(",), (f"import {entry.short}",)))
+            needed.setdefault(entry.short, set()).update(((f".{entry.short}(",), (f"import {entry.short}",)))
         elif entry.package != "numpy":
             parent = entry.name.rpartition(".")[0]
             above = parent.rpartition(".")[2]
-            needed.update(((f"{above}.{entry.short}", entry.package), (f"{parent} import", entry.short)))
+            pieces = ((f"{above}.{entry.short}", entry.package), (f"{parent} import", entry.short))
+            needed.setdefault(entry.short, set()).update(pieces)
     numpy = sorted({entry.short for entry in gone if isinstance(entry, Symbol) and entry.package == "numpy"})
-    return frozenset(needed), re.compile(rf"(?:np|numpy)\.(?:{'|'.join(numpy) or '(?!)'})\b")
+    return needed, re.compile(rf"(?:np|numpy)\.(?:{'|'.join(numpy) or '(?!)'})\b")
 
 
 def in_package(program: Program) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from netmend.program.text.positions import Lines
-from netmend.program.text.queries import Function, calls_of, inside, last_name, spans
+from netmend.program.text.queries import Function, calls_of, inside, last_name, spans, walk
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import FileEdit, FileEdits
 from netmend.vocabulary.finding import Edit
@@ -38,7 +38,7 @@ class File:
     @property
     def nodes(self) -> tuple[ast.AST, ...]:
         """All nodes, level by level."""
-        self._nodes = self._nodes or tuple(ast.walk(self.tree))
+        self._nodes = self._nodes or tuple(walk(self.tree))
         return self._nodes
 
     @property

