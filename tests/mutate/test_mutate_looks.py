@@ -112,11 +112,6 @@ def test_predicted_chance_of_a_kill() -> None:
     assert chances[0] < 0.05 and chances[-1] > 0.8
 
 
-def test_which_look_comes_next() -> None:
-    looks = Looks((3, 5, 8))
-    assert [looks.next_after(runs) for runs in (0, 3, 4, 5, 8)] == [3, 5, 5, 8, None]
-
-
 def test_bad_input() -> None:
     for pairs in ((), (1, 3), (5, 3), (3, 3)):
         with pytest.raises(UsageError, match="rising numbers of pairs"):

@@ -57,11 +57,6 @@ def test_what_is_left_out(configuration: tuple[Verdict, Verdict], standing: str)
     assert (alone.score, alone.operators, alone.defined) == (None, {"M1": None}, 0)
 
 
-def test_instability_of_a_list() -> None:
-    assert mutation_score([listed((SHAKY, DEAD), (DEAD, DEAD))]).outcomes[0].instability == 0.5
-    assert mutation_score([listed((ALIVE, ALIVE))]).outcomes[0].instability == 0.0
-
-
 def test_a_graded_fault_counts_distances_from_the_extreme() -> None:
     training = {100: DEAD, 50: DEAD, 25: ALIVE, 40: DEAD}
     test = {100: DEAD, 50: ALIVE, 70: DEAD}
@@ -99,7 +94,6 @@ def test_a_graded_fault_starts_where_it_is_stable() -> None:
     training = {100: DEAD, 20: SHAKY, 60: DEAD}
     outcome = mutation_score([graded(training, {100: DEAD, 60: DEAD})]).outcomes[0]
     assert outcome.score == 1.0
-    assert outcome.instability == pytest.approx((60 - 20) / (100 - 20))
     never = mutation_score([graded({100: SHAKY}, {100: DEAD})])
     assert never.score is None and never.left_out(scoring.UNSTABLE) == 1
 

@@ -89,7 +89,6 @@ def build_corpus(
     files: Sequence[SourceFile],
     cache: FactsCache,
     history_before: float | None = None,
-    history_limit: int = HISTORY,
     say: Progress | None = None,
 ) -> Corpus:
     """The corpus of these files. Commits at or after `history_before` do not exist for it."""
@@ -102,7 +101,7 @@ def build_corpus(
     fields[Field.PATH] = rows_of_words((_numbers(path.removesuffix(".py")) for path in paths), len(paths))
     fields[Field.BASENAME] = rows_of_words((_numbers(_basename(path)) for path in paths), len(paths))
     rows = {path: row for row, path in enumerate(paths)}
-    history = read_history(repository, cache, rows, history_before, history_limit)
+    history = read_history(repository, cache, rows, history_before, HISTORY)
     fields[Field.SUBJECTS] = subjects_by_file(history, len(paths))
     passages, passage_files = _passages(facts)
     return Corpus(

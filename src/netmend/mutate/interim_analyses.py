@@ -114,10 +114,6 @@ class Looks:
     def most(self) -> int:
         return self.pairs[-1]
 
-    def next_after(self, runs: int) -> int | None:
-        """The number of pairs of the next look; None after the last one."""
-        return next((pairs for pairs in self.pairs if pairs > runs), None)
-
     def alpha_at(self, runs: int) -> float:
         """The p-value at or below which this look kills; 0 where it can only give up."""
         if runs not in self.pairs:

@@ -88,7 +88,6 @@ class OutcomeScore:
     killed: int = 0  # of the killable ones, by the test set
     killable: int = 0
     left_out: Mapping[str, int] = field(default_factory=dict)  # by standing
-    instability: float = 0.0  # share of the killed range (or of the killed configurations) that is not stable
 
 
 @dataclass(frozen=True)
@@ -183,14 +182,12 @@ def _listed(outcome: ListedOutcome) -> OutcomeScore:
     standings = [each.standing for each in outcome.configurations]
     counted = [each for each in outcome.configurations if each.standing == COUNTED]
     killed = sum(each.test.killed for each in counted)
-    unstable = standings.count(UNSTABLE)
     return OutcomeScore(
         outcome.operator,
         killed / len(counted) if counted else None,
         killed,
         len(counted),
         {standing: standings.count(standing) for standing in sorted(set(standings) - {COUNTED})},
-        unstable / (unstable + len(counted)) if unstable else 0.0,
     )
 
 
@@ -206,13 +203,11 @@ def _graded(outcome: GradedOutcome) -> OutcomeScore:
     verdicts = outcome.training.verdicts
     stable = [value for value in dead if verdicts[value].stable]
     if not stable:
-        return OutcomeScore(outcome.operator, None, left_out={UNSTABLE: 1}, instability=1.0)
+        return OutcomeScore(outcome.operator, None, left_out={UNSTABLE: 1})
     first = scale.position(stable[0])
-    range_killed = 1 - scale.position(dead[0])
-    instability = (first - scale.position(dead[0])) / range_killed if range_killed else 0.0
     standing = standing_of(verdicts[stable[0]], outcome.triviality.get(stable[0], 0.0))
     if standing != COUNTED:
-        return OutcomeScore(outcome.operator, None, left_out={standing: 1}, instability=instability)
+        return OutcomeScore(outcome.operator, None, left_out={standing: 1})
     killed = [scale.position(value) for value, found in outcome.test.tried if found.killed]
     if not killed:
         score = 0.0
@@ -220,7 +215,7 @@ def _graded(outcome: GradedOutcome) -> OutcomeScore:
         score = 1.0
     else:
         score = min(1.0, (1 - min(killed)) / (1 - first))
-    return OutcomeScore(outcome.operator, score, bool(killed), 1, {}, instability)
+    return OutcomeScore(outcome.operator, score, bool(killed), 1)
 
 
 def _mean(values: Sequence[float]) -> float | None:

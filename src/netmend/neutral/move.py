@@ -32,16 +32,14 @@ class Move:
         """Every change of this kind that the program allows; `case.fault` is not looked at."""
         raise NotImplementedError
 
+    def change(
+        self, cause: str, title: str, edits: FileEdits | Faces, *, knob: str, cost: float = 1.0
+    ) -> Iterator[Change]:
+        """One change, or none when it could not be written."""
+        faces = edits if isinstance(edits, Faces) else Faces(edits)
+        if faces:
+            written = (faces.edits, faces.forced, faces.arguments)
+            yield Change(self.code, cause, title, *written, knob, self.effort, cost)
+
 
 MOVES: Family[Move] = Family("netmend.neutral.moves")
-
-
-def moved(
-    move: Move, cause: str, title: str, edits: FileEdits | Faces, *, knob: str, cost: float = 1.0
-) -> Iterator[Change]:
-    """One change, or none when it could not be written."""
-    faces = edits if isinstance(edits, Faces) else Faces(edits)
-    if faces:
-        yield Change(
-            move.code, cause, title, faces.edits, faces.forced, faces.arguments, knob, move.effort, cost
-        )

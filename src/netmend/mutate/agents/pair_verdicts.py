@@ -130,17 +130,17 @@ class PairsVerdict:
         return self.pairs.rate
 
 
-def verdict_of(pairs: Pairs, alpha: float = LEVEL) -> PairsVerdict:
+def verdict_of(pairs: Pairs) -> PairsVerdict:
     """With all pairs there are."""
     rate = successes_verdict(pairs)
-    over = scores_verdict(*_shares(pairs), higher_is_better=True, alpha=alpha)
+    over = scores_verdict(*_shares(pairs), higher_is_better=True, alpha=LEVEL)
     return PairsVerdict(rate, rate.killed and over.killed)
 
 
-def decided(pairs: Pairs, runs: int, alpha: float = LEVEL) -> PairsVerdict | None:
+def decided(pairs: Pairs, runs: int) -> PairsVerdict | None:
     """The verdict as soon as pairs that are still missing (of `runs`) cannot change it, or are hardly needed; None before.
 
-    Looks at half of the pairs and at all share `alpha`.
+    Looks at half of the pairs and at all share `LEVEL`.
     """
     if not pairs:
         return None
@@ -148,7 +148,7 @@ def decided(pairs: Pairs, runs: int, alpha: float = LEVEL) -> PairsVerdict | Non
     missing, left = runs - len(pairs), runs - rate.discarded
     if 2 * (rate.killed_pairs + missing) < left or (missing <= 0 and not rate.killed):
         return PairsVerdict(rate, False)
-    plan = looks.Looks(tuple(sorted({max(2, (runs + 1) // 2), runs})), alpha)
+    plan = looks.Looks(tuple(sorted({max(2, (runs + 1) // 2), runs})), LEVEL)
     if len(pairs) not in plan.pairs:
         return None
     decision = plan.decide(*_shares(pairs), higher_is_better=True)

@@ -24,8 +24,6 @@ class Algorithm:
 
     name: str
     package: str
-    continuous: bool  # takes environments with continuous actions only
-    discrete: bool  # takes environments with discrete actions only
     defaults: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -48,18 +46,18 @@ _ACTOR_CRITIC = {
 ALGORITHMS: dict[str, Algorithm] = {
     each.name: each
     for each in (
-        Algorithm("PPO", _SB3, False, False, {**_ON_POLICY, "learning_rate": 3e-4, "n_steps": 2048, "n_epochs": 10, "batch_size": 64}),
-        Algorithm("A2C", _SB3, False, False, {**_ON_POLICY, "gae_lambda": 1.0, "learning_rate": 7e-4, "n_steps": 5}),
-        Algorithm("DQN", _SB3, False, True, {**_DQN, "learning_rate": 1e-4, "batch_size": 32, "max_grad_norm": 10}),
-        Algorithm("SAC", _SB3, True, False, {**_ACTOR_CRITIC, "learning_rate": 3e-4, "batch_size": 256}),
-        Algorithm("TD3", _SB3, True, False, {**_ACTOR_CRITIC, "learning_rate": 1e-3, "batch_size": 256}),
-        Algorithm("DDPG", _SB3, True, False, {**_ACTOR_CRITIC, "learning_rate": 1e-3, "batch_size": 256}),
-        Algorithm("TQC", _CONTRIB, True, False, {**_ACTOR_CRITIC, "learning_rate": 3e-4, "batch_size": 256}),
+        Algorithm("PPO", _SB3, {**_ON_POLICY, "learning_rate": 3e-4, "n_steps": 2048, "n_epochs": 10, "batch_size": 64}),
+        Algorithm("A2C", _SB3, {**_ON_POLICY, "gae_lambda": 1.0, "learning_rate": 7e-4, "n_steps": 5}),
+        Algorithm("DQN", _SB3, {**_DQN, "learning_rate": 1e-4, "batch_size": 32, "max_grad_norm": 10}),
+        Algorithm("SAC", _SB3, {**_ACTOR_CRITIC, "learning_rate": 3e-4, "batch_size": 256}),
+        Algorithm("TD3", _SB3, {**_ACTOR_CRITIC, "learning_rate": 1e-3, "batch_size": 256}),
+        Algorithm("DDPG", _SB3, {**_ACTOR_CRITIC, "learning_rate": 1e-3, "batch_size": 256}),
+        Algorithm("TQC", _CONTRIB, {**_ACTOR_CRITIC, "learning_rate": 3e-4, "batch_size": 256}),
         Algorithm(
-            "QRDQN", _CONTRIB, False, True,
+            "QRDQN", _CONTRIB,
             {**_DQN, "learning_rate": 5e-5, "batch_size": 32, "exploration_fraction": 0.005, "exploration_final_eps": 0.01},
         ),
-        Algorithm("TRPO", _CONTRIB, False, False, {"gamma": 0.99, "gae_lambda": 0.95, "learning_rate": 1e-3, "n_steps": 2048, "batch_size": 128}),
+        Algorithm("TRPO", _CONTRIB, {"gamma": 0.99, "gae_lambda": 0.95, "learning_rate": 1e-3, "n_steps": 2048, "batch_size": 128}),
     )
 }  # fmt: skip
 

@@ -12,7 +12,7 @@ from netmend.changes.network.first_values import without
 from netmend.changes.network.model_layers import links_of
 from netmend.diagnose.measures.chain import Link, last_weighted
 from netmend.library.activations import layers
-from netmend.neutral.move import Move, moved
+from netmend.neutral.move import Move
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import replace
 from netmend.program.text.file import File
@@ -50,14 +50,14 @@ class OtherActivation(Move, code="N104", causes=("ACT-HID-WRONG", "ACT-OUT-WRONG
                 cause = "ACT-HID-WRONG" if inner else "ACT-OUT-WRONG"
                 names = ", ".join(dict.fromkeys(self._name(case, link) for link in links))
                 title = f"activation {names}: {first.function} → {new}"
-                yield from moved(
-                    self, cause, title, other_activation(case, first, new), knob=f"activation {names}"
+                yield from self.change(
+                    cause, title, other_activation(case, first, new), knob=f"activation {names}"
                 )
             edits = [other_activation(case, links[0], new) for links in hidden if links[0].function != new]
             if len(edits) > 1 and all(edits):
                 both = tuple(dict.fromkeys(edit for part in edits for edit in part))
                 title = f"every hidden activation → {new}"
-                yield from moved(self, "ACT-HID-WRONG", title, both, knob="hidden activation")
+                yield from self.change("ACT-HID-WRONG", title, both, knob="hidden activation")
 
     @staticmethod
     def _name(case: Case, link: Link) -> str:
@@ -149,13 +149,13 @@ class OtherInitialiser(Move, code="N105", causes=("ARC-INIT-WEIGHT", "ARC-INIT-B
         statement = file.statement(call)
         if isinstance(statement, ast.Expr) and statement.value is call:
             edits, _ = without(file, [statement])
-            yield from moved(self, cause, f"{target}: the framework's own first values", edits, knob=knob)
+            yield from self.change(cause, f"{target}: the framework's own first values", edits, knob=knob)
         for name, more, matrix in _FIRST_VALUES:
             if name == present or (matrix and bias):
                 continue
             written, extra = spelled(file, f"torch.nn.init.{name}", like=call.func)
             edits = (*replace(file, call, f"{written}({target}{more})"), *extra)
-            yield from moved(self, cause, f"{target}: {present} → {name}", edits, knob=knob)
+            yield from self.change(cause, f"{target}: {present} → {name}", edits, knob=knob)
 
     EXAMPLES = {
         "the framework's own": example(

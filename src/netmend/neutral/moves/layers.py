@@ -18,7 +18,7 @@ from netmend.changes.network.model_layers import (
     width_of_layer,
 )
 from netmend.changes.network.stacks import put_behind
-from netmend.neutral.move import Move, moved
+from netmend.neutral.move import Move
 from netmend.program.source.values import set_argument
 from netmend.testing.example import example
 from netmend.vocabulary import ModuleFact
@@ -44,7 +44,7 @@ class ScaleUnits(Move, code="N108", causes=("LYR-UNITS",), effort=BUDGET):
                     continue
                 title = f"{layer.name}: {present} → {wanted} units"
                 faces = set_layer_width(case, layer, wanted)
-                yield from moved(self, "LYR-UNITS", title, faces, knob=f"width of {layer.name}")
+                yield from self.change("LYR-UNITS", title, faces, knob=f"width of {layer.name}")
 
     EXAMPLES = {
         "twice, with the layer behind": example(
@@ -77,7 +77,7 @@ class DeleteLayer(Move, code="N109", causes=("LYR-EXTRA",), effort=BY_FACTS):
                 edits = layer_removed(case, module)
             else:
                 edits = self._hidden_removed(case, module)
-            yield from moved(self, "LYR-EXTRA", f"without {module.name}", edits, knob=module.name)
+            yield from self.change("LYR-EXTRA", f"without {module.name}", edits, knob=module.name)
 
     def _hidden_removed(self, case: Case, module: ModuleFact) -> FileEdits:
         """`Linear(2, 8), ReLU(), Linear(8, 1)` → `ReLU(), Linear(2, 1)`."""
@@ -136,7 +136,7 @@ class DuplicateLayer(Move, code="N110", causes=("ARC-STRUCT-SUBOPT",), effort=AR
             else:
                 continue
             knob = f"copy of {module.name}"
-            yield from moved(self, "ARC-STRUCT-SUBOPT", f"{module.name} twice", edits, knob=knob, cost=1.2)
+            yield from self.change("ARC-STRUCT-SUBOPT", f"{module.name} twice", edits, knob=knob, cost=1.2)
 
     @staticmethod
     def _is_own(case: Case, module: ModuleFact) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 from collections.abc import Iterator
 
@@ -11,13 +10,12 @@ from netmend.changes.loop.batch_places import loader_of, set_batch_size
 from netmend.changes.loop.epoch_loop import epoch_rounds
 from netmend.changes.loop.good_rates import rate_text
 from netmend.changes.loop.rate_places import present_rate, set_rate
+from netmend.changes.loop.updates import exchanged_optimizer
 from netmend.changes.loss.losses import criterion_of, exchange
 from netmend.diagnose.measures.batches import batch_size, training_samples
-from netmend.neutral.move import Move, moved
-from netmend.program.source.naming import qualified, spelled
+from netmend.neutral.move import Move
 from netmend.program.source.numbers import number
 from netmend.program.source.values import set_value
-from netmend.program.source.writing import replace
 from netmend.testing.example import example
 from netmend.vocabulary import LossFact, OperandFact, OptimizerFact
 from netmend.vocabulary.change import BY_FACTS, SHORT_SEARCH, Change
@@ -44,7 +42,7 @@ class ScaleLearningRate(Move, code="N101", causes=("HYP-LR-HIGH", "HYP-LR-LOW"),
             for cause, rate in ways:
                 faces = set_rate(case, optimizer, rate, present)
                 title = f"learning rate {present:g} → {rate_text(rate)}"
-                yield from moved(self, cause, title, faces, knob=name)
+                yield from self.change(cause, title, faces, knob=name)
 
     EXAMPLES = {
         "a literal, lower": example(
@@ -77,7 +75,7 @@ class ScaleEpochs(Move, code="N102", causes=("HYP-EPOCH-FEW", "HYP-EPOCH-MANY"),
             text = str(wanted + rounds.start)
             faces = set_value(case.code, rounds.file, rounds.count, text, case.arguments)
             title = f"{whole} → {wanted} epochs"
-            yield from moved(self, cause, title, faces, knob="epochs", cost=wanted / whole)
+            yield from self.change(cause, title, faces, knob="epochs", cost=wanted / whole)
 
     EXAMPLES = {
         "twice": example(data="EPOCHS = ⟨3 → 6⟩", loop="for epoch in range(EPOCHS)", loss=_FIT),
@@ -95,34 +93,22 @@ class OtherBatchSize(Move, code="N103", causes=("HYP-BATCH-SMALL", "HYP-BATCH-LA
     The nearest sizes first, and none larger than all samples.
     """
 
-    least: int = 16
-    most: int = 512
-
     def propose(self, case: Case) -> Iterator[Change]:
         loader = loader_of(case)
         present = (None if loader is None else loader.batch_size) or batch_size(case.trace)
         if present is None:
             return
         samples = training_samples(case.trace)
-        sizes = [
-            size
-            for size in (16, 32, 64, 128, 256, 512)
-            if size != present
-            and self.least <= size <= self.most
-            and (size < present or samples is None or size <= samples)
+        fitting = [
+            size for size in (16, 32, 64, 128, 256, 512) if samples is None or size <= max(samples, present)
         ]
+        sizes = [size for size in fitting if size != present]
         for size in sorted(sizes, key=lambda size: abs(math.log2(size / present))):
             cause = "HYP-BATCH-SMALL" if size > present else "HYP-BATCH-LARGE"
+            title, edits = f"batches of {present} → {size}", set_batch_size(case, size)
             # Where steps are counted, other batches make no other number of them; where epochs are, they do.
             cost = max(1.0, present / size)
-            yield from moved(
-                self,
-                cause,
-                f"batches of {present} → {size}",
-                set_batch_size(case, size),
-                knob="batch size",
-                cost=cost,
-            )
+            yield from self.change(cause, title, edits, knob="batch size", cost=cost)
 
     EXAMPLES = {
         "a loader, and no larger than all samples": example(
@@ -165,7 +151,7 @@ class OtherLoss(Move, code="N106", causes=("LOS-SELECT",), effort=BY_FACTS):
             return
         for kind in self._others(loss):
             edits = exchange(criterion, kind)
-            yield from moved(self, "LOS-SELECT", f"{kind} instead of {loss.criterion}", edits, knob="loss")
+            yield from self.change("LOS-SELECT", f"{kind} instead of {loss.criterion}", edits, knob="loss")
 
     def _others(self, loss: LossFact) -> Iterator[str]:
         prediction, target = _operand(loss, "prediction"), _operand(loss, "target")
@@ -206,7 +192,6 @@ def _is_share(operand: OperandFact) -> bool:
 
 
 KINDS = ("SGD", "Adam", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "AdamW")
-_SHARED = ("weight_decay",)  # means the same to all of them
 
 
 class OtherOptimizer(Move, code="N107", causes=("OPT-SELECT",), effort=SHORT_SEARCH):
@@ -217,23 +202,11 @@ class OtherOptimizer(Move, code="N107", causes=("OPT-SELECT",), effort=SHORT_SEA
 
     def propose(self, case: Case) -> Iterator[Change]:
         for optimizer in case.trace.optimizers:
-            found = case.code.call_at(optimizer.created)
-            if found is None:
-                continue
-            file, call = found
-            given = {keyword.arg: file.source(keyword.value) for keyword in call.keywords}
-            starred = any(isinstance(value, ast.Starred) for value in call.args)
-            if None in given or starred or not qualified(file, call.func).startswith("torch.optim."):
-                continue  # `**settings` may hold anything
-            given |= dict(zip(("params", "lr"), map(file.source, call.args), strict=False))
-            texts = [given.get("params", ""), *([f"lr={given['lr']}"] if "lr" in given else [])]
-            texts += [f"{name}={given[name]}" for name in _SHARED if name in given]
             for kind in KINDS:
-                if kind == optimizer.kind or not texts[0]:
-                    continue
-                name, extra = spelled(file, f"torch.optim.{kind}", like=call.func)
-                edits = (*replace(file, call, f"{name}({', '.join(texts)})"), *extra)
-                yield from moved(self, "OPT-SELECT", f"{optimizer.kind} → {kind}", edits, knob=optimizer.name)
+                if kind != optimizer.kind:
+                    edits = exchanged_optimizer(case, optimizer, kind, kept=("weight_decay",))
+                    title = f"{optimizer.kind} → {kind}"
+                    yield from self.change("OPT-SELECT", title, edits, knob=optimizer.name)
 
     EXAMPLES = {
         "momentum goes, the rate and the decay stay": example(
