@@ -13,8 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 from bench.locate.denchmark import read_reports, usable
-from netmend.locate.report_words import FILE
-from netmend.locate.words import words
+from netmend.locate.words import REPORT_WORDS, words
 
 _LEAST = 5  # reports; rarer words are as good as unseen
 
@@ -24,7 +23,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--reports", type=Path, required=True, help="Denchmark's reports")
-    parser.add_argument("--file", type=Path, default=FILE, help="the file to write")
+    parser.add_argument("--file", type=Path, default=REPORT_WORDS, help="the file to write")
     given = parser.parse_args()
     reports = read_reports(given.reports)
     searched = {report.project for report in usable(reports) if report.snapshot}

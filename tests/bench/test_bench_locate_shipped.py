@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from netmend.errors import NetmendError
-from netmend.locate import report_words
+from netmend.locate import words
 from netmend.locate.features import FEATURE_NAMES, Features
 from netmend.locate.fusion import MODEL, TreeFusion, default_fusion, read_trees
-from netmend.locate.report_words import telling
+from netmend.locate.words import telling
 
 
 def test_the_shipped_model_ranks_by_features_that_exist() -> None:
@@ -33,13 +33,13 @@ def test_the_shipped_model_prefers_evidence() -> None:
 def test_words_of_every_report_tell_little() -> None:
     assert telling("code") < telling("reproduc") < telling("checkpoint") <= 1.0
     assert telling("trialrunn") == 1.0
-    assert all(0.0 <= weight <= 1.0 for weight in report_words._weights().values())
+    assert all(0.0 <= weight <= 1.0 for weight in words._weights().values())
 
 
 def test_a_broken_word_list_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "words.txt").write_text("# nothing\nword many\n", encoding="utf-8")
-    monkeypatch.setattr(report_words, "FILE", tmp_path / "words.txt")
-    report_words._weights.cache_clear()
+    monkeypatch.setattr(words, "REPORT_WORDS", tmp_path / "words.txt")
+    words._weights.cache_clear()
     with pytest.raises(NetmendError, match=r"words\.txt cannot be read"):
         telling("word")
-    report_words._weights.cache_clear()
+    words._weights.cache_clear()

@@ -25,22 +25,10 @@ TITLE_WEIGHT, PROSE_WEIGHT, MESSAGE_WEIGHT, CODE_WEIGHT = 3.0, 1.0, 1.5, 0.25
 VECTOR_SCALES = {"title": 2.0, "text": 2.0, "message": 1.0}  # of the directions of their words
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_ENDINGS = [
-    "ization",
-    "isation",
-    "ations",
-    "ation",
-    "ingly",
-    "ings",
-    "ing",
-    "edly",
-    "ied",
-    "ies",
-    "ed",
-    "es",
-    "ly",
-    "s",
-]
+_CUT = """
+    ization isation ations ation ingly ings ing edly ied ies ed es ly s
+"""
+_ENDINGS = tuple(_CUT.split())
 _STOPPED = """
     a an and are as at be been but by can could did do does for from get got had has have i if in into is it its me my no
     not of on or our so such than that the their them then there these they this those to was we were what when where

@@ -73,21 +73,10 @@ INSIDE = "another package misses an attribute"
 USED_IN_TITLE = "a library that the report uses in the title"
 USED_AND_BLAMED = "a library that the report uses is blamed"
 TITLE_TAG = re.compile(r"^(?:\s*\[[^\]]*\])+")  # [tune], [Numpy]: parts of the project, not libraries
-PLAIN_WORDS = frozenset(
-    [
-        "python",
-        "python3",
-        "cuda",
-        "pickle",
-        "arrow",
-        "click",
-        "requests",
-        "comet",
-        "trains",
-        "catalyst",
-        "addons",
-    ]
-)
+_PLAIN = """
+python python3 cuda pickle arrow click requests comet trains catalyst addons
+"""
+PLAIN_WORDS = frozenset(_PLAIN.split())
 IMPORT = re.compile(r"^\s*(?:>>> )?(?:import|from)\s+([A-Za-z_]\w*)", re.MULTILINE)
 _BLAME = r"(?:v?\d|version|now|no longer|changed|removed|renamed|deprecat|returns?|expects?|requires?|does ?n[o']t|can ?n[o']t|is not|has a bug|bug|issue|update|upgrade|release|>=|<=|==|>|<)"
 _WITH = r"\b(?:upgrad\w+|updat\w+|downgrad\w+|install\w*|versions? of|release of|bug in|issue (?:in|with)|problem (?:in|with)|due to|because of|caused by|works? with|incompatible with|compatible with|support\w* (?:for )?|since|newer|older)"

@@ -173,17 +173,13 @@ class _Reader:
                 return number + 1
             if (found := IPYTHON_IN.match(line)) or (found := IPYTHON_FILE.match(line)):
                 return self.ipython(number, found)
-            if found := PYTEST_FRAME.match(line):
+            if found := PYTEST_FRAME.match(line) or AUTOGRAPH.match(line):
                 code = self.indented(number)
                 self.add(number, Frame(found["path"], int(found["line"]), found["function"], code))
                 return number + 1
             if found := PYTEST_LAST.match(line):
                 self.add(number, Frame(found["path"], int(found["line"]), None, self.marked))
                 self.marked = ""
-                return number + 1
-            if found := AUTOGRAPH.match(line):
-                code = self.indented(number)
-                self.add(number, Frame(found["path"], int(found["line"]), found["function"], code))
                 return number + 1
             if found := PYSPY.match(line):
                 self.innermost_first = True

@@ -77,8 +77,7 @@ def history(repository: Repository, before: float | None = None, limit: int = 5_
 
 def open_repository(path: Path, revision: str | None = None) -> Repository:
     """The repository at or around a folder; without git, or outside any repository, the folder itself."""
-    from netmend.locate.git import find_git
-    from netmend.locate.git_repository import GitRepository, GitWorkTree
+    from netmend.locate.git_repository import GitRepository, GitWorkTree, find_git
     from netmend.locate.plain_folder import PlainFolder
 
     if not path.exists():

@@ -15,9 +15,9 @@ from netmend.locate.corpus import Corpus
 from netmend.locate.paths import peripheral_folder
 from netmend.locate.postings import Floats, sum_by_row
 from netmend.locate.query import EarlierReport, Query
-from netmend.locate.report_words import telling
 from netmend.locate.signals.signal import Untold
 from netmend.locate.signals.texts import bm25, part_of
+from netmend.locate.words import telling
 
 # What the history says before a word of the report is read, and which commits speak of the same thing.
 

@@ -13,9 +13,8 @@ from netmend.locate.corpus import Corpus
 from netmend.locate.parsing import Field, shingles, squeeze
 from netmend.locate.postings import Floats, Postings, sum_by_row
 from netmend.locate.query import Query
-from netmend.locate.report_words import telling
 from netmend.locate.signals.signal import Untold
-from netmend.locate.words import term_numbers
+from netmend.locate.words import telling, term_numbers
 
 # BM25: how well the words of a query fit the words of a row, rare words counting more and long rows less.
 
