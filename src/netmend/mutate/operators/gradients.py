@@ -22,9 +22,6 @@ from netmend.testing.example import changed
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits
 
-_HARDLY_ANY = 100.0  # a limit that gradients seldom reach
-_EXTREME = 1e-6
-
 
 class ClippingTiny(Graded, code="M109", causes=("OPT-CLIP",), published=("OCG",)):
     """Clip gradients to next to nothing.
@@ -32,17 +29,19 @@ class ClippingTiny(Graded, code="M109", causes=("OPT-CLIP",), published=("OCG",)
     Every step of SGD becomes tiny. Adam, which divides by the size of gradients, hardly notices.
     """
 
-    values = (0.001, 1e-05)
+    values: tuple[float, ...] = (0.001, 1e-05)
+    hardly_any: float = 100.0  # a limit that gradients seldom reach
+    extreme: float = 1e-6
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """The largest norm of gradients: from the program's own limit (100 where there is none) down to 1e-6."""
         clips = spots(case, "clip")
         value = None if not clips else self._limit(case, clips[0])
         present = None if value is None else number(case.code, clips[0].file, value, case.arguments)
-        if not clips or (present or 0) > _EXTREME:
+        if not clips or (present or 0) > self.extreme:
             yield from self.knob(
                 "gradients clipped harder",
-                Scale(float(present or _HARDLY_ANY), _EXTREME, 2.0, logarithmic=True),
+                Scale(float(present or self.hardly_any), self.extreme, 2.0, logarithmic=True),
                 lambda limit: self._clipped(case, f"{limit:.2g}"),
                 told="gradients clipped to {}",
             )
@@ -73,13 +72,15 @@ class GradientValuesClipped(Graded, code="M114", causes=("OPT-CLIP",), published
     What is large and what is small become alike: steps no longer follow the gradient's direction.
     """
 
-    values = (0.5, 0.0001)  # the first is DeepCrime's
+    values: tuple[float, ...] = (0.5, 0.0001)  # the first is DeepCrime's
+    hardly_any: float = 100.0
+    extreme: float = 1e-6
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """The largest value in a gradient, from 100 down to 1e-6."""
         yield from self.knob(
             "values of gradients clipped",
-            Scale(_HARDLY_ANY, _EXTREME, 2.0, logarithmic=True),
+            Scale(self.hardly_any, self.extreme, 2.0, logarithmic=True),
             lambda limit: _clipped(case, "clip_grad_value_", f"{limit:.2g}"),
             told="values of gradients clipped to {}",
         )

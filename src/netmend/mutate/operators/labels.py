@@ -29,7 +29,7 @@ class LabelsWrong(Graded, code="M501", causes=("DAT-LABEL",), published=("TCL", 
     """
 
     only_turned = True  # else labels of evaluation would be exchanged as well
-    values = (0.3, 0.6, 1.0)
+    shares: tuple[float, ...] = (0.3, 0.6, 1.0)
 
     def propose(self, case: Case) -> Iterator[Mutation]:
         held = targets(case)
@@ -37,7 +37,7 @@ class LabelsWrong(Graded, code="M501", causes=("DAT-LABEL",), published=("TCL", 
             return
         uniform, order, extra = random_rows(held)
         name, mixed = part_of(held), new_variable(held.file, "mixed", "exchanged")
-        for share in self.values:
+        for share in self.shares:
             lines = [f"{name}[:] = {name}[{order}(len({name}))]"]
             if share < 1:
                 lines = [
@@ -92,7 +92,7 @@ class LabelsFalsified(Graded, code="M511", causes=("DAT-LABEL",), published=("TC
     What is learned about that class is wrong, while the others stay as they are.
     """
 
-    values = (0.25, 0.5, 1.0)
+    values: tuple[float, ...] = (0.25, 0.5, 1.0)
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """The share of the largest class's labels that is wrong, from 0 to 1; of amounts, the noise in standard deviations."""
@@ -160,7 +160,7 @@ class ClassesOverlap(Graded, code="M512", causes=("DAT-LABEL",), published=("TCO
     The same input is said to be both; the two classes can no longer be told apart.
     """
 
-    values = (0.25, 0.5, 1.0)
+    values: tuple[float, ...] = (0.25, 0.5, 1.0)
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """The share of the largest class that is copied with the label of the next one, from 0 to 1."""

@@ -86,7 +86,7 @@ class LayerNarrowed(Graded, code="M416", causes=("LYR-UNITS",)):
     All that later layers know of a sample has to fit through it.
     """
 
-    values = (2, 1)
+    values: tuple[float, ...] = (2, 1)
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """Units of a hidden layer, from the program's own number down to 1."""
@@ -248,7 +248,7 @@ class NormStatisticsSlow(Graded, code="M415", causes=("LYR-NORM-STATS",)):
     Training looks fine; in evaluation the network is given numbers of a scale that it has never seen.
     """
 
-    values = (0.001, 0.0001)
+    values: tuple[float, ...] = (0.001, 0.0001)
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """Momentum of batch norm's statistics, from 0.1 down to 1e-6."""

@@ -138,7 +138,7 @@ class MomentumExtreme(_SettingExtreme, code="M105", causes=("OPT-MOMENTUM",)):
 
     setting = "momentum"
     kinds = ("SGD", "RMSprop")
-    values = (0.99, 0.999)
+    values: tuple[float, ...] = (0.99, 0.999)
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """How many steps a step lasts, 1 / (1 - momentum): 10, 100 and 1,000 are 0.9, 0.99 and 0.999."""
@@ -163,9 +163,9 @@ class WeightDecayExtreme(_SettingExtreme, code="M106", causes=("LOS-REG-EXTRA",)
     """
 
     setting = "weight_decay"
-    kinds = ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam", "RAdam")
-    values = (0.1, 0.5, 2.0)
-    strongest = 10.0
+    values: tuple[float, ...] = (0.1, 0.5, 2.0)
+    strongest: float = 10.0
+    kinds: tuple[str, ...] = ("SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "NAdam", "RAdam")
 
     def does_harm(self, case: Case, optimizer: OptimizerFact, value: float) -> bool:
         """Where a single step would turn the weights round it is a rate that is too high."""
@@ -201,8 +201,8 @@ class EpsilonLarge(_SettingExtreme, code="M110", causes=("OPT-EPS",)):
     setting = "eps"
     written = "{:.1f}"
     kinds = ("Adam", "AdamW", "RMSprop", "NAdam", "RAdam", "Adagrad")
-    values = (1.0, 10.0)
-    extreme = 100.0
+    values: tuple[float, ...] = (1.0, 10.0)
+    extreme: float = 100.0
 
     def words(self, optimizer: OptimizerFact) -> str:
         return f"{optimizer.kind} with epsilon"

@@ -125,7 +125,7 @@ class PenaltyAdded(Graded, code="M107", causes=("LOS-REG-EXTRA",), published=("R
     The weights go to zero whatever the data says.
     """
 
-    values = (0.01, 0.1)
+    values: tuple[float, ...] = (0.01, 0.1)
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """The weight of the penalty, from 1e-7 to 1."""
@@ -187,11 +187,11 @@ class DropoutRateRaised(Graded, code="M411", causes=("LYR-DROPOUT-RATE",), publi
     What little passes through is too noisy to learn from.
     """
 
-    values = (0.8, 0.9, 0.95)
-    highest = 0.99
+    rates: tuple[float, ...] = (0.8, 0.9, 0.95)
+    highest: float = 0.99
 
     def propose(self, case: Case) -> Iterator[Mutation]:
-        for rate in self.values:
+        for rate in self.rates:
             yield from self.mutation(f"dropout of {rate:g}", self._dropped(case, f"{rate:g}"))
 
     def knobs(self, case: Case) -> Iterator[Knob]:
@@ -249,7 +249,7 @@ class DropoutRateLowered(Graded, code="M420", causes=("LYR-DROPOUT-RATE",), publ
     Does harm only where the network overfits without it.
     """
 
-    values = (0.25, 0.125)  # DeepCrime's
+    values: tuple[float, ...] = (0.25, 0.125)  # DeepCrime's
 
     def knobs(self, case: Case) -> Iterator[Knob]:
         """The dropout rate, from the program's own down to 0."""
