@@ -41,6 +41,10 @@ At = (
 )
 
 
+# Of values, loops and experiments the loss itself; of data, losses and curves the one that is relative to a constant prediction.
+_FIGURES = {**dict.fromkeys(("D1", "D2", "D6"), "loss"), **dict.fromkeys(("D3", "D4", "D5"), "relative loss")}
+
+
 class Detector:
     """`class SaturatedUnits(Detector, code="D105")`: its fields are its thresholds, each with where the number comes from (`unit.calibrated`, …).
 
@@ -54,11 +58,15 @@ class Detector:
     # its question makes no sense where a program makes its own data by acting
     needs_fixed_data: ClassVar[bool]
     needs_end: ClassVar[bool]  # it tells an absence: a run that was cut short has nothing to say about it
+    figure: ClassVar[str]  # how the title of the figure begins that shows it: by default the loss
     HEALTHY: ClassVar[Any]  # runs it must be silent about, one of them just on the quiet side: see unit.Run
     FAULTY: ClassVar[Any]
 
-    def __init_subclass__(cls, code: str, needs_fixed_data: bool = False, needs_end: bool = False) -> None:
+    def __init_subclass__(
+        cls, code: str, needs_fixed_data: bool = False, needs_end: bool = False, figure: str = ""
+    ) -> None:
         cls.code, cls.needs_fixed_data, cls.needs_end = code, needs_fixed_data, needs_end
+        cls.figure = figure or _FIGURES.get(code[:2], "")
         cls.HEALTHY, cls.FAULTY = runs(cls.HEALTHY), runs(cls.FAULTY)
         DETECTORS.register(record(cls))
 

@@ -24,7 +24,7 @@ def _with_norms(norms: list[float]) -> Trace:
     return trace_of(Table.of("step", "optimizer", rows), onto=plain)
 
 
-class ExplodingGradient(Detector, code="D103"):
+class ExplodingGradient(Detector, code="D103", figure="gradient rms by depth"):
     """Gradients grow by orders of magnitude, towards the input or in the course of training.
 
     One such step throws the weights away. Usual causes: a learning rate that is too high, recurrent networks without clipping, weights
@@ -93,7 +93,7 @@ class ExplodingGradient(Detector, code="D103"):
 _DEEP_SIGMOID = "Linear(10,32) Sigmoid " + "Linear(32,32) Sigmoid " * 5 + "Linear(32,4)"
 
 
-class VanishingGradient(Detector, code="D106", needs_fixed_data=True):
+class VanishingGradient(Detector, code="D106", needs_fixed_data=True, figure="gradient rms by depth"):
     """Gradients shrink from layer to layer on their way back to the input.
 
     The first layers then learn hundreds of times more slowly than the last ones. Usual causes: sigmoid or tanh in a deep stack, weights that

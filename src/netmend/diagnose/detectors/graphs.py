@@ -125,7 +125,7 @@ class CarriedState(Detector, code="D221"):
 _CUT = Layer("encoder", gradient=None, update=0.0)
 
 
-class ParametersWithoutGradient(Detector, code="D214"):
+class ParametersWithoutGradient(Detector, code="D214", figure="gradient rms"):
     """Layers take part in the forward pass and are held by the optimiser, but never get a gradient.
 
     Nothing that they compute reaches the loss in a way that can be differentiated, so they are never trained.
@@ -199,7 +199,7 @@ _MEANINGS = {
 }
 
 
-class GraphCut(Detector, code="D218"):
+class GraphCut(Detector, code="D218", figure="gradient rms"):
     """An operation takes the result of layers that should learn out of the graph.
 
     Gradients cannot pass it, so everything before it stays as it is.

@@ -18,7 +18,7 @@ from netmend.unit import calibrated, convention
 from netmend.vocabulary import Symptom, Trace
 
 
-class DeadUnits(Detector, code="D104"):
+class DeadUnits(Detector, code="D104", figure="silent share"):
     """Most units of a layer are zero for every sample, so they neither contribute nor learn.
 
     A rectifier whose input is negative for all samples passes no gradient back: such a unit stays dead. Usual causes: a learning rate that is

@@ -255,7 +255,7 @@ class BackwardMissing(Detector, code="D204"):
     }
 
 
-class SchedulerOrder(Detector, code="D209"):
+class SchedulerOrder(Detector, code="D209", figure="learning rate"):
     """The learning-rate scheduler was stepped before the optimiser had taken its first step.
 
     The first value of the schedule is skipped and every later one comes a step or an epoch too early. It seldom costs much.

@@ -40,7 +40,7 @@ def _in_charge(trace: Trace, own: Sequence[Wire], lost: Sequence[Wire]) -> Optim
     )
 
 
-class ParametersWithoutOptimizer(Detector, code="D213"):
+class ParametersWithoutOptimizer(Detector, code="D213", figure="update ratio"):
     """Trainable parameters get gradients, but are in no optimiser: they never change.
 
     The program computes the gradients and throws them away; these layers are never trained.
@@ -194,7 +194,7 @@ def _facts(trace: Trace, name: str) -> list[ParameterFact]:
 _STILL = Layer("fc", update=0.0)
 
 
-class ParametersUnchanged(Detector, code="D215"):
+class ParametersUnchanged(Detector, code="D215", figure="update ratio"):
     """Parameters get gradients and the optimiser steps, but not a single value changes.
 
     The step is computed and has no effect.

@@ -33,7 +33,7 @@ def _clipped(norm: float, limit: float) -> Table:
     return Table.of("clip", "", dict.fromkeys(range(40), (norm, limit)))
 
 
-class ClippingEatsGradient(Detector, code="D211"):
+class ClippingEatsGradient(Detector, code="D211", figure="gradient norm"):
     """Clipping cuts nearly every gradient down to a tiny part of its length.
 
     Clipping is meant to stop rare bursts. When it cuts each step by a large factor, plain SGD moves that factor too slowly.
@@ -230,7 +230,7 @@ def _rates(every: int, factor: float, least: float = 0.0) -> Table:
     )
 
 
-class RateDies(Detector, code="D210"):
+class RateDies(Detector, code="D210", figure="learning rate"):
     """The schedule lowers the learning rate to next to nothing in the first half of the run.
 
     From then on the weights hardly move: the rest of the run is spent for nothing, and what was learned until then is all.

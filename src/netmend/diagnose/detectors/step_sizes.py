@@ -18,7 +18,7 @@ from netmend.unit import calibrated, convention
 from netmend.vocabulary import OptimizerFact, Symptom, Table, Trace
 
 
-class UpdateRatioHigh(Detector, code="D101"):
+class UpdateRatioHigh(Detector, code="D101", figure="update ratio"):
     """Each step changes the weights by a large part of their own size.
 
     What was learned before, and the scale that the initialisation chose with care, is lost within a few steps. Usual causes: a learning
@@ -78,7 +78,7 @@ def _share(ratio: float) -> str:
     return f"{ratio:.0%} of" if ratio < 2 else f"{ratio:.3g} times"
 
 
-class UpdateRatioLow(Detector, code="D102", needs_fixed_data=True):
+class UpdateRatioLow(Detector, code="D102", needs_fixed_data=True, figure="update ratio"):
     """The steps are so small that the weights hardly leave their start over the whole run, and the loss hardly falls.
 
     Usual causes: a learning rate that is too low, clipping that is too tight, an optimiser that takes tiny steps by construction,
@@ -166,7 +166,7 @@ def _run(ratios: dict[int, float]) -> Trace:
     return trace_of(*updates, onto=plain)
 
 
-class UpdateRatioUneven(Detector, code="D114", needs_fixed_data=True):
+class UpdateRatioUneven(Detector, code="D114", needs_fixed_data=True, figure="update ratio"):
     """Some layers move thousands of times faster than others, relative to their size.
 
     No single learning rate suits them: it is too high for some or too low for others. Usual causes: gradients that vanish or explode

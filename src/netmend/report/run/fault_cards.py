@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from netmend.diagnose.detector import DETECTORS
 from netmend.diagnose.measures.progress import main_progress
 from netmend.program.text.sources import Sources
 from netmend.report.code import CodeLine, changed_lines, excerpt, told_once
@@ -17,28 +18,6 @@ from netmend.report.run.curves import Curve, Line, curves, depth_curves, has_spi
 from netmend.report.run.layers import HeatMap, heat_maps
 from netmend.vocabulary import Diagnosis, Evidence, Fault, Trace
 
-# Which figure shows a symptom: the beginning of its title, by the beginning of the symptom's code. The first match counts.
-_PROOFS = (
-    ("D101", "update ratio"),
-    ("D102", "update ratio"),
-    ("D114", "update ratio"),
-    ("D211", "gradient norm"),
-    ("D210", "learning rate"),
-    ("D209", "learning rate"),
-    ("D103", "gradient rms by depth"),
-    ("D106", "gradient rms by depth"),
-    ("D214", "gradient rms"),
-    ("D215", "update ratio"),
-    ("D213", "update ratio"),
-    ("D218", "gradient rms"),
-    ("D104", "silent share"),
-    ("D5", "relative loss"),
-    ("D1", "loss"),
-    ("D4", "relative loss"),
-    ("D3", "relative loss"),
-    ("D2", "loss"),
-    ("D6", "loss"),
-)
 _MOST_PROOFS = 2
 _MOST_MARKS = 20
 
@@ -137,8 +116,9 @@ def _titles(fault: Fault, titles: Sequence[str]) -> tuple[str, ...]:
     """The figures that show the symptoms of a fault; the loss itself where it has no relative one."""
     wanted: dict[str, None] = {}
     for code in fault.symptoms:
-        name = next((title for start, title in _PROOFS if code.startswith(start)), None)
-        if name is None:
+        detector = DETECTORS.classes().get(code)
+        name = detector.figure if detector is not None else ""
+        if not name:
             continue
         fitting = [title for title in titles if title.startswith(name)]
         if not fitting and name == "relative loss":
