@@ -28,11 +28,9 @@ from mend_problems.classifiers import FAULTS, IMAGES, NETWORKS, TARGET, Problem,
 from scipy import stats
 
 from netmend.mend.fit import State
-from netmend.mend.torch.loop import Attempt, mend
 from netmend.mend.torch.methods import BASELINE, METHODS, OURS, method
-from netmend.mend.torch.rates import rates
-from netmend.mend.torch.running import Budget
-from netmend.mend.torch.spec import Spec, examples, spec_of
+from netmend.mend.torch.running import Attempt, Budget, mend, rates
+from netmend.mend.torch.spec import Examples, Spec, examples, task_of, tensors
 from netmend.mend.torch.state_file import change_module
 
 RESULT = Path(__file__).parent / "results" / "mend-classifiers.json"
@@ -95,13 +93,26 @@ def measure(
         return
     started = time.process_time()
     faulty = problem(fault, network, seed, name)
-    spec = spec_of(faulty.model, faulty.failing, faulty.guard)
+    spec = given(faulty)
     for one in missing:
         attempt = None if one == UNREPAIRED else mend(faulty.model, spec, method(one), BUDGET, seed)
         row[one] = {key: round(value, 6) for key, value in judged(faulty, spec, attempt, fault).items()}
     write(path, kept)
     spent = time.process_time() - started
     print(f"{name} {fault} {network} {seed}: {len(missing)} methods, {spent:.1f} s", flush=True)
+
+
+def given(faulty: Problem) -> Spec:
+    """What methods see: failing and guard inputs, and no hold-outs."""
+    model = faulty.model
+    with torch.no_grad():
+        task = task_of(model(*tensors(model, faulty.failing[0])), faulty.failing[1])
+
+    def data(pair: tuple[torch.Tensor, torch.Tensor]) -> Examples:
+        return examples(model, task, tensors(model, pair[0]), pair[1])
+
+    bad, good, none = data(faulty.failing), data(faulty.guard), torch.arange(0)
+    return Spec(task, bad, good, bad.taken(none), good.taken(none))
 
 
 def judged(faulty: Problem, spec: Spec, attempt: Attempt | None, fault: str) -> dict[str, float]:

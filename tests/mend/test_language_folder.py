@@ -19,15 +19,19 @@ from netmend.mend.change_model import change_model  # noqa: E402
 from netmend.mend.fit import State  # noqa: E402
 from netmend.mend.patch_file import write_patch  # noqa: E402
 from netmend.mend.torch.language.blocks import blocks_of  # noqa: E402
+from netmend.mend.torch.language.descent import METHODS  # noqa: E402
 from netmend.mend.torch.language.loading import empty_model, load_model, load_tokenizer  # noqa: E402
 from netmend.mend.torch.language.loop import Budget, mend  # noqa: E402
 from netmend.mend.torch.language.memory_plan import Shape, plan  # noqa: E402
-from netmend.mend.torch.language.methods import METHODS  # noqa: E402
-from netmend.mend.torch.language.outcome import Options  # noqa: E402
 from netmend.mend.torch.language.passes import Passes  # noqa: E402
-from netmend.mend.torch.language.rows import Data  # noqa: E402
-from netmend.mend.torch.language.session import mend_folder  # noqa: E402
-from netmend.mend.torch.language.texts import pair_rows, read_pairs, read_texts, text_rows  # noqa: E402
+from netmend.mend.torch.language.rows import (  # noqa: E402
+    Data,
+    pair_rows,
+    read_pairs,
+    read_texts,
+    text_rows,
+)
+from netmend.mend.torch.language.session import Options, mend_folder  # noqa: E402
 
 SPEAKERS, TIMES = ["ann", "bob", "cat"], [f"t{at}" for at in range(8)]
 RUDE, KIND = ["fool", "liar", "swine", "brute"], ["friend", "guest", "dear", "sir"]

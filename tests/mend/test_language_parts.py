@@ -17,14 +17,17 @@ from netmend.mend.torch.language.blocks import (  # noqa: E402
     blocks_of,
     only,
 )
-from netmend.mend.torch.language.descent import (  # noqa: E402
+from netmend.mend.torch.language.descent import (  # noqa: E402  # noqa: E402
+    Cached,
     Descent,
+    Known,
+    Recomputed,
     banned_tokens,
+    divergence,
     nll,
 )
 from netmend.mend.torch.language.loading import Originals  # noqa: E402
 from netmend.mend.torch.language.passes import Passes, log_probability  # noqa: E402
-from netmend.mend.torch.language.reference import Cached, Known, Recomputed, divergence  # noqa: E402
 from netmend.mend.torch.language.rows import Pair, Row, collate  # noqa: E402
 
 ROWS = [Row((1, 5, 7, 9, 3, 2), 3), Row((1, 6, 8), 2), Row((1, 4, 4, 4, 11), 1)]

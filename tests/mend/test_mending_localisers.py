@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-import numpy as np
+from functools import partial
+
 import pytest
 import torch
+from mending_sample import spec_of
 from torch import nn
 
 from netmend.errors import UsageError
 from netmend.mend.fit import State
 from netmend.mend.torch.last_layer import LastLayer
+from netmend.mend.torch.localisers import Localiser
 from netmend.mend.torch.localisers.by_activity import (
-    CausalEffect,
-    GradientLoss,
-    Spectrum,
+    FORMULAS,
     alike,
+    causal_effect,
     contributions,
     dstar,
+    gradient_loss,
     ochiai,
+    spectrum,
     tarantula,
     weights_only,
 )
-from netmend.mend.torch.localisers.by_gradient import Contrast, Influence, Sensitivity
-from netmend.mend.torch.loop import mend
-from netmend.mend.torch.population import Evolution, Population, care, constricted, split_at
-from netmend.mend.torch.searching import NeuronScaling, graded
-from netmend.mend.torch.selectors import badge, neighbours, selected
-from netmend.mend.torch.spec import Spec, spec_of
+from netmend.mend.torch.localisers.by_gradient import contrast, influence, sensitivity
+from netmend.mend.torch.running import mend
+from netmend.mend.torch.searching import (
+    Evolution,
+    NeuronScaling,
+    Population,
+    Space,
+    care,
+    constricted,
+    graded,
+    split_at,
+)
+from netmend.mend.torch.spec import Spec
 from netmend.mend.torch.state_file import change_module
 from netmend.mend.torch.units import units
 
@@ -49,17 +60,17 @@ def culprit() -> tuple[nn.Sequential, Spec]:
 @pytest.mark.parametrize(
     "localiser",
     [
-        Sensitivity(False),
-        Contrast(),
-        Influence(),
-        CausalEffect(),
-        *map(Spectrum, ("ochiai", "dstar", "tarantula")),
+        partial(sensitivity, observed=False),
+        contrast,
+        influence,
+        causal_effect,
+        *(partial(spectrum, formula=formula) for formula in FORMULAS),
     ],
 )
-def test_the_guilty_neuron_is_found(localiser: object) -> None:
+def test_the_guilty_neuron_is_found(localiser: Localiser) -> None:
     model, spec = culprit()
     hidden = [group for group in units(model, "neuron") if group.name == "0"]
-    scores = localiser.score(model, spec, hidden)["0"]  # type: ignore[attr-defined]
+    scores = localiser(model, spec, hidden)["0"]
     assert int(scores.argmax()) == 1 and scores.shape == (3,)
 
 
@@ -141,7 +152,7 @@ def test_guard_inputs_are_taken_class_by_class() -> None:
 def test_gradient_loss_is_weighed_against_the_guard() -> None:
     model, spec = culprit()
     groups = units(model, "weight")
-    score = GradientLoss().score(model, spec, groups)["0.weight"]
+    score = gradient_loss(model, spec, groups)["0.weight"]
     assert score[1, 1] == score.max() and score[2].abs().max() == 0
 
 
@@ -174,12 +185,11 @@ def test_searchers_find_a_known_best(searcher: Evolution) -> None:
     def fitness(vectors: torch.Tensor) -> torch.Tensor:
         return -(vectors - target).square().sum(1)
 
-    def go_on(best: torch.Tensor) -> bool:
+    def look(best: torch.Tensor) -> None:
         seen.append(float(fitness(best[None])))
-        return True
 
-    random = torch.Generator().manual_seed(0)
-    found = searcher.search(fitness, 0 * ones, spread, 30, 60, random, go_on)
+    space = Space(fitness, 0 * ones, spread, 30, 60, torch.Generator().manual_seed(0))
+    found = searcher.search(space, look)
     assert torch.allclose(found, target, atol=0.05) and seen == sorted(seen)
 
 
@@ -218,24 +228,3 @@ def test_a_model_without_a_linear_end_is_refused() -> None:
     spec = spec_of(model, (torch.randn(4, 2), torch.tensor([0, 1, 0, 1])), torch.randn(3, 2))
     with pytest.raises(UsageError, match="does not end in a linear layer"):
         mend(model, spec, LastLayer("last", ""))
-
-
-def test_selectors() -> None:
-    features = np.array([[0.0, 1.0], [5.0, 0.0], [5.1, 0.0], [0.0, 0.0]])
-    assert neighbours(features, np.array([[5.1, 0.0]]), 2).tolist() == [2, 1]
-    answers = np.array([[0.5, 0.5], [0.9, 0.1], [0.9, 0.1], [1.0, 0.0]])
-    first = badge(answers, features, 4, np.random.default_rng(0)).tolist()
-    assert first[0] == 2 and sorted(first) == [
-        0,
-        1,
-        2,
-        3,
-    ]  # 0.02 · 5.1² is the longest; the last has no gradient at all
-    model, spec = culprit()
-    for name in ("deep_gini", "mcp", "core_set", "badge"):
-        assert len(set(selected(name, model, spec.guard, 3).tolist())) == 3
-    assert selected("neighbours", model, spec.guard, 1, spec.failing).shape == (1,)
-    with pytest.raises(UsageError, match="no failing input is known"):
-        selected("neighbours", model, spec.guard, 1)
-    with pytest.raises(UsageError, match="no selector called 'best'"):
-        selected("best", model, spec.guard, 1)

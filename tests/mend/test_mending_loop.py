@@ -6,14 +6,14 @@ from dataclasses import replace
 
 import pytest
 import torch
+from mending_sample import spec_of
 from torch import nn
 
 from netmend.errors import UsageError
 from netmend.mend.fit import State
-from netmend.mend.torch.loop import mend
 from netmend.mend.torch.methods import METHODS, OURS, method
-from netmend.mend.torch.running import Budget
-from netmend.mend.torch.spec import Spec, spec_of
+from netmend.mend.torch.running import Budget, mend
+from netmend.mend.torch.spec import Spec
 from netmend.mend.torch.state_file import change_module
 
 CENTRES = torch.tensor([[2.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, -1.0], [0.0, 0.0, 2.0, 0.0]])
@@ -64,12 +64,12 @@ def test_every_method_gives_a_patch_and_leaves_the_model_alone(name: str) -> Non
     again = mend(model, spec, method(name), BUDGET, seed=3)
     assert [piece.new.tolist() for piece in again.patch] == [piece.new.tolist() for piece in attempt.patch]
     # A search may end where it began; then nothing may be claimed either.
-    assert attempt.patch.touched > 0 or attempt.repaired == attempt.generalised == 0.0
+    assert attempt.patch.touched > 0 or attempt.repaired == attempt.held_out.repaired == 0.0
     assert attempt.patch.meta["method"] == name
     # What the attempt says is what the patched model does.
     change_module(model, attempt.patch, State.IN)
     right = model(spec.failing_holdout.inputs[0]).argmax(1) == spec.failing_holdout.wanted
-    assert float(right.float().mean()) == pytest.approx(attempt.generalised)
+    assert float(right.float().mean()) == pytest.approx(attempt.held_out.repaired)
     change_module(model, attempt.patch, State.OUT)
     assert bits(model) == first
 
@@ -77,7 +77,7 @@ def test_every_method_gives_a_patch_and_leaves_the_model_alone(name: str) -> Non
 def test_the_baseline_repairs_and_keeps_the_guard() -> None:
     model, spec = problem()
     attempt = mend(model, spec, method("fine_tune_kl"), BUDGET)
-    assert attempt.generalised >= 0.8 and attempt.held_out.broken <= 0.1
+    assert attempt.held_out.repaired >= 0.8 and attempt.held_out.broken <= 0.1
     loose = mend(model, spec, method("fine_tune"), replace(BUDGET, penalty=0.0))
     assert loose.held_out.drift > attempt.held_out.drift
 
@@ -103,15 +103,6 @@ def test_without_hold_outs_the_last_weights_count() -> None:
     assert attempt.repaired > 0.8 and attempt.held_out.failing == 0
 
 
-def test_patience_and_time_stop_a_run() -> None:
-    model, spec = problem()
-    stopped = mend(
-        model, spec, method("fine_tune"), replace(BUDGET, steps=500, look_every=1, patience=3, rate=0.3)
-    )
-    assert stopped.steps < 500
-    assert mend(model, spec, method("fine_tune_kl"), replace(BUDGET, look_every=1, seconds=0.0)).steps == 1
-
-
 def test_weights_that_run_away_leave_no_patch() -> None:
     model, spec = problem(holdout=False)
     attempt = mend(model, spec, method("fine_tune"), replace(BUDGET, rate=1e38))
@@ -129,7 +120,7 @@ def test_a_sparse_repair_stays_within_its_share_and_does_as_well() -> None:
     dense, sparse = (mend(model, spec, method(name), BUDGET) for name in ("mixing", OURS))
     assert 0 < sparse.patch.touched <= 0.2 * sum(one.numel() for one in model.parameters())
     assert dense.patch.share > 0.5
-    assert sparse.generalised >= 0.8 and sparse.held_out.broken <= 0.1
+    assert sparse.held_out.repaired >= 0.8 and sparse.held_out.broken <= 0.1
     assert sparse.steps == BUDGET.steps  # both phases together
 
 

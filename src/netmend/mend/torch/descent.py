@@ -8,40 +8,42 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from netmend.errors import UsageError
-from netmend.mend.torch import slicers
 from netmend.mend.torch.localisers import Localiser
-from netmend.mend.torch.objectives import Objective
 from netmend.mend.torch.running import Run
 from netmend.mend.torch.spec import Spec
 from netmend.mend.torch.undisturbed import mendable
-from netmend.mend.torch.units import LAYER, Group, Mask, Scores, units, whole
+from netmend.mend.torch.units import LAYER, Group, Mask, Scores, argmax, units, whole
+
+
+@dataclass(frozen=True)
+class Objective:
+    """alpha · loss of the failing inputs + how far the guard's answers have moved; alpha of IRepair, which left the guard term whole."""
+
+    alpha: float = 0.5
+    guarded: bool = True
+
+    def __call__(self, model: nn.Module, batch: Spec) -> Tensor:
+        """One forward pass over both parts: small models spend their time on calls, not on inputs."""
+        task, failing = batch.task, batch.failing
+        both = failing.joined(batch.guard) if self.guarded else failing
+        scores = task.scores(model(*both.inputs))
+        loss = self.alpha * task.losses(scores[: len(failing)], failing.wanted).mean()
+        if self.guarded:
+            loss = loss + task.drift(scores[len(failing) :], batch.guard.reference).mean()
+        return loss
+
 
 # Gradient descent on a slice: what is outside does not move, and neither does the optimiser's memory of it.
-
-RULES: dict[str, Callable[..., torch.optim.Optimizer]] = {
-    "rmsprop": torch.optim.RMSprop,
-    "adam": torch.optim.Adam,
-    "sgd": torch.optim.SGD,
-}
 
 
 class MaskedDescent:
     """One optimiser over all parameters for a whole run; each step may have a slice of its own."""
 
-    def __init__(
-        self, model: nn.Module, rate: float, rule: str = "rmsprop", clip: float | None = None
-    ) -> None:
-        if rule not in RULES:
-            raise UsageError(f"there is no rule of descent called {rule!r}; choose one of {', '.join(RULES)}")
+    def __init__(self, model: nn.Module, rate: float, clip: float | None = None) -> None:
         self._parameters = mendable(model)
-        self._rule = RULES[rule](list(self._parameters.values()), lr=rate)
+        self._rule = torch.optim.RMSprop(list(self._parameters.values()), lr=rate)
         self._clip = clip
         self._last: tuple[Mask, dict[str, Tensor]] = ({}, {})  # a slice that stays is looked at once
-
-    def set_rate(self, rate: float) -> None:
-        for group in self._rule.param_groups:
-            group["lr"] = rate
 
     def step(self, loss: Callable[[], Tensor], mask: Mask) -> Tensor:
         """Lower the loss inside the mask; gives the loss before the step."""
@@ -114,17 +116,15 @@ class Descent:
     what: str
     localiser: Localiser | None = None
     unit: str = LAYER
-    slicer: Slicer = slicers.argmax
+    slicer: Slicer = argmax
     refresh: int | None = None  # steps for which a slice stays; None: chosen once, from all data
     objective: Objective = field(default_factory=Objective)
-    rule: str = "rmsprop"
     clip: float | None = None
-    blocks: str | None = None
 
     def mend(self, run: Run) -> None:
         model, spec, budget = run.model, run.spec, run.budget
-        optimiser = MaskedDescent(model, budget.rate, self.rule, self.clip)
-        groups = () if self.localiser is None else units(model, self.unit, self.blocks)
+        optimiser = MaskedDescent(model, budget.rate, self.clip)
+        groups = () if self.localiser is None else units(model, self.unit)
         mask = whole(model) if self.localiser is None or self.refresh else self._slice(run, spec, groups)
         for step in range(budget.steps):
             batch = spec.drawn(run.random, budget.failing_batch, budget.guard_batch)
@@ -132,9 +132,8 @@ class Descent:
                 mask = self._slice(run, batch, groups)
             optimiser.step(lambda batch=batch: self.objective(model, batch), mask)  # type: ignore[misc]
             run.steps += 1
-            run.evaluations += len(batch.failing) + len(batch.guard)
-            if run.steps % budget.look_every == 0 and not run.look():
-                break
+            if run.steps % budget.look_every == 0:
+                run.look()
         if run.steps % budget.look_every:
             run.look()
 
@@ -143,6 +142,5 @@ class Descent:
         for one in run.model.parameters():
             one.requires_grad_(one.is_floating_point())
         with torch.enable_grad():
-            scores = self.localiser.score(run.model, data, groups)
-        run.evaluations += len(data.failing)
+            scores = self.localiser(run.model, data, groups)
         return self.slicer(scores, groups)

@@ -18,8 +18,7 @@ from torch import Tensor, nn
 from netmend.adequacy.torch.layers import listening
 from netmend.errors import UsageError
 from netmend.mend.torch.running import Run
-from netmend.mend.torch.spec import Examples
-from netmend.mend.torch.tasks import BINARY, LOGITS, PROBABILITIES
+from netmend.mend.torch.spec import BINARY, LOGITS, PROBABILITIES, Examples
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
@@ -41,7 +40,6 @@ class LastLayer:
         head, given = head_of(run)
         task, spec = run.spec.task, run.spec
         features = {True: given(spec.failing), False: given(spec.guard)}
-        run.evaluations += len(spec.failing) + len(spec.guard)
         classes = spec.failing.reference.shape[1]
         pairs = _Pairs.of(features[True], spec.failing, self.margin)
         if self.exact:

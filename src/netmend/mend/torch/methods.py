@@ -5,17 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from netmend.errors import UsageError
-from netmend.mend.torch import slicers
-from netmend.mend.torch.descent import Descent
+from netmend.mend.torch.descent import Descent, Objective
 from netmend.mend.torch.last_layer import LastLayer
-from netmend.mend.torch.localisers.by_activity import FORMULAS, Spectrum
-from netmend.mend.torch.localisers.by_gradient import Contrast, Influence, Sensitivity
-from netmend.mend.torch.loop import Method
+from netmend.mend.torch.localisers.by_activity import FORMULAS, spectrum
+from netmend.mend.torch.localisers.by_gradient import contrast, influence, sensitivity
 from netmend.mend.torch.mixing import Mixing, SparseMixing
-from netmend.mend.torch.objectives import NONE, Objective
-from netmend.mend.torch.population import Evolution, care, constricted
-from netmend.mend.torch.searching import NeuronScaling, WeightSearch
-from netmend.mend.torch.units import LAYER, NEURON, WEIGHT
+from netmend.mend.torch.running import Method
+from netmend.mend.torch.searching import Evolution, NeuronScaling, WeightSearch, care, constricted
+from netmend.mend.torch.units import LAYER, NEURON, WEIGHT, argmax, top_share
 
 BASELINE = "fine_tune_kl"
 OURS = "sparse_mixing"
@@ -24,51 +21,51 @@ CLIP = 0.5  # of the gradient's norm, as published for IRepair
 SLICE = 0.2  # of all weights, where a method has to take some
 
 _ALL: tuple[Method, ...] = (
-    Descent("fine_tune", "all weights, nothing guarded", objective=Objective(guard=NONE)),
+    Descent("fine_tune", "all weights, nothing guarded", objective=Objective(guarded=False)),
     Descent(BASELINE, "all weights, KL to the old answers on the guard"),
     Descent(
         "irepair",
         "IRepair: the layer with the largest gradient, chosen anew at every step",
-        Sensitivity(),
+        sensitivity,
         LAYER,
-        slicers.argmax,
+        argmax,
         refresh=1,
-        objective=Objective(guard=NONE),
+        objective=Objective(guarded=False),
         clip=CLIP,
     ),
     Descent(
         "irepair_kl",
         "IRepair with KL on the guard",
-        Sensitivity(),
+        sensitivity,
         LAYER,
-        slicers.argmax,
+        argmax,
         refresh=1,
         clip=CLIP,
     ),
     Descent(
         "contrast_kl",
         "the layer at which failing inputs pull most, compared with the guard; KL",
-        Contrast(),
+        contrast,
         LAYER,
-        slicers.argmax,
+        argmax,
         refresh=1,
     ),
     *(
         Descent(
             f"spectrum_{formula}",
             f"neurons that are suspicious by {formula} (DeepFault); KL",
-            Spectrum(formula),
+            partial(spectrum, formula=formula),
             NEURON,
-            partial(slicers.top_share, share=SLICE),
+            partial(top_share, share=SLICE),
         )
         for formula in FORMULAS
     ),
     Descent(
         "influence",
         "I-Repair: weights that carry the failures more than the rest; KL",
-        Influence(),
+        influence,
         WEIGHT,
-        partial(slicers.top_share, share=SLICE),
+        partial(top_share, share=SLICE),
     ),
     WeightSearch("arachne", "Arachne: a few weights, new values by differential evolution", Evolution()),
     WeightSearch(
@@ -78,12 +75,12 @@ _ALL: tuple[Method, ...] = (
     SparseMixing(
         OURS,
         "a fifth of the weights, found by a short dense repair; mixtures of inputs, KL, averaged weights",
-        Mixing(Objective(alpha=0.35)),
+        Mixing(),
     ),
     SparseMixing(
         "mixing",
         "all weights; mixtures of inputs, KL, averaged weights",
-        Mixing(Objective(alpha=0.35)),
+        Mixing(),
         share=1.0,
     ),
     LastLayer("last_layer", "last layer: failing inputs led to their class, the guard's scores moved least"),

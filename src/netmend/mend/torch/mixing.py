@@ -10,15 +10,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from netmend.mend.torch import slicers
 from netmend.mend.torch.descent import MaskedDescent
 from netmend.mend.torch.localisers.by_gradient import gradients
-from netmend.mend.torch.objectives import Objective
 from netmend.mend.torch.running import Run
-from netmend.mend.torch.spec import Examples, Spec
-from netmend.mend.torch.tasks import Task
-from netmend.mend.torch.undisturbed import copied, mendable, put_back
-from netmend.mend.torch.units import WEIGHT, Mask, units, whole
+from netmend.mend.torch.spec import Examples, Spec, Task
+from netmend.mend.torch.undisturbed import between, copied, mendable, put_back
+from netmend.mend.torch.units import WEIGHT, Mask, top_share, units, whole
 
 # Objective that fills the space between the few failing inputs: mixtures of inputs (mixup) and noise beside them.
 #
@@ -30,7 +27,7 @@ from netmend.mend.torch.units import WEIGHT, Mask, units, whole
 class Mixing:
     """alpha · repair + guard_weight · guard + mixtures, on inputs with noise. Whole-number inputs are left as they are."""
 
-    plain: Objective
+    alpha: float = 0.35
     guard_weight: float = 4.0
     mixtures: float = 1.0
     noise: float = 0.25  # in deviations of all inputs
@@ -51,8 +48,8 @@ class Mixing:
         scores = task.scores(model(*inputs))
         plain = scores[: len(both)]
         guard = self._reference(task, batch.guard)
-        loss = self.plain.alpha * self.plain.repair_term(task, plain[:count], batch.failing).mean()
-        loss = loss + self.guard_weight * self.plain.guard_term(task, plain[count:], guard).mean()
+        loss = self.alpha * task.losses(plain[:count], batch.failing.wanted).mean()
+        loss = loss + self.guard_weight * task.drift(plain[count:], guard.reference).mean()
         if partner is not None and part is not None:
             tail = scores[len(both) :]
             halves = part * task.losses(tail, both.wanted) + (1 - part) * task.losses(
@@ -98,7 +95,6 @@ class SparseMixing:
     faster: float = 1.5  # rate of the sparse phase against that of the budget
     decay: float = 0.98
     line: tuple[float, ...] = (0.6, 0.8, 1.2)  # points tried between old (0) and new (1) weights, and beyond
-    rule: str = "rmsprop"
 
     def mend(self, run: Run) -> None:
         first = copied(run.model)
@@ -114,26 +110,21 @@ class SparseMixing:
         put_back(run.model, average.values)
         if run.spec.judged:
             for point in self.line:
-                put_back(run.model, _between(first, average.values, point))
+                put_back(run.model, between(first, average.values, point))
                 run.look()
             put_back(run.model, average.values)
 
     def _descend(self, run: Run, mask: Mask, steps: int, rate: float, looks: bool) -> Average:
         model, spec, budget = run.model, run.spec, run.budget
-        optimiser, average = MaskedDescent(model, rate, self.rule), Average(model, self.decay)
+        optimiser, average = MaskedDescent(model, rate), Average(model, self.decay)
         for step in range(1, steps + 1):
             batch = spec.drawn(run.random, budget.failing_batch, budget.guard_batch)
             optimiser.step(lambda batch=batch: self.objective(model, batch, run.random), mask)  # type: ignore[misc]
             average.add()
             run.steps += 1
-            run.evaluations += 2 * (len(batch.failing) + len(batch.guard))
             if looks and (step % budget.look_every == 0 or step == steps):
                 with average.inside():
-                    go_on = run.look()
-                if not go_on:
-                    break
-            elif not run.in_time:
-                break
+                    run.look()
         return average
 
     def _worth_changing(self, run: Run, first: dict[str, Tensor], found: dict[str, Tensor]) -> Mask:
@@ -144,16 +135,8 @@ class SparseMixing:
             one.requires_grad_(True)
         with torch.enable_grad():
             pull = gradients(model, run.spec.task, run.spec.failing)
-        run.evaluations += len(run.spec.failing)
         scores = {name: one * pull[name].abs() for name, one in moved.items()}
-        return slicers.top_share(scores, units(model, WEIGHT), self.share)
-
-
-def _between(old: dict[str, Tensor], new: dict[str, Tensor], point: float) -> dict[str, Tensor]:
-    # Weights that did not move stay exactly as they are.
-    return {
-        name: torch.where(new[name] == one, one, one + point * (new[name] - one)) for name, one in old.items()
-    }
+        return top_share(scores, units(model, WEIGHT), self.share)
 
 
 # A running average of weights: less noisy than the last step's.

@@ -1,18 +1,63 @@
-"""One run of a method: its data, its limits, and the best weights so far by what the hold-outs say."""
+"""One attempt at mending: a method runs within its limits, the best weights become a patch, the model is left as it was."""
 
 from __future__ import annotations
 
+import json
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
 from netmend.errors import UsageError
-from netmend.mend.torch.rates import Rates, rates
-from netmend.mend.torch.spec import Spec
-from netmend.mend.torch.undisturbed import copied, put_back
+from netmend.mend.patch import Patch, patch_between
+from netmend.mend.torch.spec import Examples, Spec, Task, scores_on
+from netmend.mend.torch.state_file import weights_of
+from netmend.mend.torch.undisturbed import copied, mendable, put_back, undisturbed
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Shares with the counts behind them; a rate of nothing is 0."""
+
+    repaired_count: int
+    failing: int  # inputs that were wrong before
+    broken_count: int
+    guarded: int  # inputs that were right before
+    loss: float  # mean on the failing inputs
+    drift: float  # mean distance of the guard's answers from those before
+
+    @property
+    def repaired(self) -> float:
+        return self.repaired_count / self.failing if self.failing else 0.0
+
+    @property
+    def broken(self) -> float:
+        return self.broken_count / self.guarded if self.guarded else 0.0
+
+
+@torch.no_grad()
+def rates(model: nn.Module, task: Task, failing: Examples, guard: Examples) -> Rates:
+    """Of the model as it is now; who was wrong or right before is told by the reference scores."""
+    with undisturbed(model), torch.no_grad():
+        now, kept = scores_on(model, task, failing), scores_on(model, task, guard)
+    was_wrong = (
+        task.wrong(failing.reference, failing.wanted) if len(failing) else torch.zeros(0, dtype=torch.bool)
+    )
+    was_right = ~task.wrong(guard.reference, guard.wanted) if len(guard) else torch.zeros(0, dtype=torch.bool)
+    repaired = was_wrong & ~task.wrong(now, failing.wanted) if len(failing) else was_wrong
+    broken = was_right & task.wrong(kept, guard.wanted) if len(guard) else was_right
+    return Rates(
+        int(repaired.sum()),
+        int(was_wrong.sum()),
+        int(broken.sum()),
+        int(was_right.sum()),
+        float(task.losses(now, failing.wanted).mean()) if len(failing) else 0.0,
+        float(task.drift(kept, guard.reference).mean()) if len(guard) else 0.0,
+    )
 
 
 @dataclass(frozen=True)
@@ -24,11 +69,9 @@ class Budget:
     guard_batch: int = 64
     rate: float = 2e-3
     look_every: int = 20  # steps between looks at the hold-outs
-    patience: int = 0  # looks without a better one before stopping; 0: never
     population: int = 40
     generations: int = 40
     penalty: float = 5.0  # one part of the guard broken weighs as much as five parts of the failures repaired
-    seconds: float | None = None
 
     def __post_init__(self) -> None:
         for name in ("steps", "failing_batch", "guard_batch", "look_every", "generations"):
@@ -49,40 +92,111 @@ class Run:
     budget: Budget
     random: torch.Generator
     said: Callable[[int, Rates], None] | None = None
-    started: float = field(default_factory=time.perf_counter)
     steps: int = 0
-    evaluations: int = 0  # inputs put through the model, forward
     notes: list[str] = field(default_factory=list)
     _best: dict[str, Tensor] | None = None
     _best_worth: tuple[float, float] = (-float("inf"), -float("inf"))
-    _without_gain: int = 0
 
     def worth(self, seen: Rates) -> tuple[float, float]:
         """Counts decide; between equal ones the smoother losses."""
         return seen.repaired - self.budget.penalty * seen.broken, -(0.5 * seen.loss + seen.drift)
 
-    def look(self) -> bool:
-        """Keep the weights if they are the best so far; False: stop."""
+    def look(self) -> None:
+        """Keep the weights if they are the best so far."""
         if not self.spec.judged:
-            return self.in_time
+            return
         seen = rates(self.model, self.spec.task, self.spec.failing_holdout, self.spec.guard_holdout)
-        self.evaluations += len(self.spec.failing_holdout) + len(self.spec.guard_holdout)
         if self.said is not None:
             self.said(self.steps, seen)
         worth = self.worth(seen)
         if all(value == value for value in worth) and worth > self._best_worth:
-            self._best, self._best_worth, self._without_gain = copied(self.model), worth, 0
-        else:
-            self._without_gain += 1
-        patience = self.budget.patience
-        return self.in_time and not (patience and self._without_gain >= patience)
-
-    @property
-    def in_time(self) -> bool:
-        limit = self.budget.seconds
-        return limit is None or time.perf_counter() - self.started < limit
+            self._best, self._best_worth = copied(self.model), worth
 
     def settle(self) -> None:
         """The best weights; without hold-outs those of now."""
         if self._best is not None:
             put_back(self.model, self._best)
+
+
+class Method(Protocol):
+    """How to mend: changes `run.model` in place."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def what(self) -> str:
+        """One line for people."""
+        ...
+
+    def mend(self, run: Run) -> None: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """What a method did: its patch, how it does on the data it saw and on the hold-outs, and what it cost."""
+
+    method: str
+    seed: int
+    patch: Patch
+    seen: Rates  # on the failing and guard inputs that repair used
+    held_out: Rates
+    seconds: float
+    steps: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def repaired(self) -> float:
+        return self.seen.repaired
+
+    @property
+    def broken(self) -> float:
+        return self.seen.broken
+
+
+def mend(
+    model: nn.Module,
+    spec: Spec,
+    method: Method,
+    budget: Budget | None = None,
+    seed: int = 0,
+    said: Callable[[int, Rates], None] | None = None,
+) -> Attempt:
+    """Try one method. The model's weights, modes and gradients are afterwards what they were, bit for bit."""
+    budget = budget or Budget()
+    started = time.perf_counter()
+    first = copied(model)
+    before = weights_of(model).copied()
+    run = Run(model, spec, budget, torch.Generator().manual_seed(seed), said)
+    try:
+        with undisturbed(model):
+            method.mend(run)
+            run.settle()
+            refused = _refuse_non_finite(model, first)
+        seconds = time.perf_counter() - started
+        seen = rates(model, spec.task, spec.failing, spec.guard)
+        held_out = rates(model, spec.task, spec.failing_holdout, spec.guard_holdout)
+        patch = patch_between(before, weights_of(model), _facts(method, seed, run, seen, held_out))
+    finally:
+        weights_of(model).take(before)
+    notes = tuple(run.notes) + refused
+    return Attempt(method.name, seed, patch, seen, held_out, seconds, run.steps, notes)
+
+
+def _refuse_non_finite(model: nn.Module, first: dict[str, torch.Tensor]) -> tuple[str, ...]:
+    """A method that ran away leaves no patch."""
+    if all(bool(torch.isfinite(one).all()) for one in mendable(model).values()):
+        return ()
+    put_back(model, first)
+    return ("the weights became infinite or NaN and were put back; try a smaller rate",)
+
+
+def _facts(method: Method, seed: int, run: Run, seen: Rates, held_out: Rates) -> dict[str, str]:
+    figures = {
+        "repaired": seen.repaired,
+        "broken": seen.broken,
+        "generalised": held_out.repaired,
+        "broken_holdout": held_out.broken,
+        "drift": held_out.drift if math.isfinite(held_out.drift) else None,
+    }
+    return {"method": method.name, "seed": str(seed), "steps": str(run.steps), "metrics": json.dumps(figures)}

@@ -2,16 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
+from netmend.adapters.torch.watch.eligible import first_tensor
 from netmend.errors import UsageError
-from netmend.mend.torch.tasks import Task, Wrong, task_of
 from netmend.mend.torch.undisturbed import undisturbed
+
+LOGITS, PROBABILITIES, BINARY, NUMBERS = "logits", "probabilities", "binary", "numbers"
+_SUM_ERROR = 1e-3  # rows of probabilities add up to one within this, also in half precision
+Wrong = Callable[[Tensor, Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One kind of outputs. Scores have the classes (or numbers) last; anything in front of them may be batched."""
+
+    form: str
+    tolerance: float = 0.0  # of numbers: farther than this is wrong
+    own_wrong: Wrong | None = None  # (scores, wanted) → True where wrong
+
+    @property
+    def classes(self) -> bool:
+        return self.form != NUMBERS
+
+    def scores(self, outputs: Any) -> Tensor:
+        """Outputs as class scores whose softmax is the answer, or as numbers, inputs × width."""
+        found = first_tensor(outputs)
+        if found is None:
+            raise UsageError(f"the model returned {type(outputs).__name__}, in which there is no tensor")
+        found = found.float() if found.dtype in (torch.float16, torch.bfloat16) else found
+        if self.form == BINARY:
+            found = found.reshape(found.shape[0], 1)
+            return torch.cat([torch.zeros_like(found), found], dim=1)
+        if self.form == PROBABILITIES:
+            return found.clamp_min(1e-12).log()
+        return found.reshape(found.shape[0], -1) if self.form == NUMBERS else found
+
+    def losses(self, scores: Tensor, wanted: Tensor) -> Tensor:
+        """One loss per input: cross-entropy, or squared distance."""
+        if not self.classes:
+            return (scores - wanted).square().mean(dim=-1)
+        chosen = wanted.expand(scores.shape[:-1]).unsqueeze(-1)
+        return -functional.log_softmax(scores, dim=-1).gather(-1, chosen).squeeze(-1)
+
+    def drift(self, scores: Tensor, reference: Tensor) -> Tensor:
+        """How far answers are from those of the reference: KL(reference ‖ now), which keeps all of the old behaviour."""
+        if not self.classes:
+            return (scores - reference).square().mean(dim=-1)
+        old = functional.log_softmax(reference, dim=-1)
+        return (old.exp() * (old - functional.log_softmax(scores, dim=-1))).sum(dim=-1)
+
+    def wrong(self, scores: Tensor, wanted: Tensor) -> Tensor:
+        if self.own_wrong is not None:
+            return self.own_wrong(scores, wanted).bool()
+        if self.classes:
+            return scores.argmax(dim=-1) != wanted
+        # Written so that NaN is wrong.
+        return ~((scores - wanted).abs().amax(dim=-1) <= self.tolerance)
+
+    def answers(self, scores: Tensor) -> Tensor:
+        """What the model says: classes, or the numbers themselves."""
+        return scores.argmax(dim=-1) if self.classes else scores
+
+
+def task_of(outputs: Any, wanted: Tensor, tolerance: float | None = None, wrong: Wrong | None = None) -> Task:
+    """Read off a first look at the outputs and at what is wanted: whole numbers are classes."""
+    found = first_tensor(outputs)
+    if found is None or not found.is_floating_point() or found.dim() == 0:
+        raise UsageError(
+            "mending needs a model whose output is a tensor of floating-point numbers, one row per input"
+        )
+    if wanted.is_floating_point():
+        if tolerance is None and wrong is None:
+            raise UsageError(
+                "the wanted outputs are numbers: say how far an output may be from them (tolerance), or what is wrong (wrong)"
+            )
+        return Task(NUMBERS, tolerance or 0.0, wrong)
+    if wanted.dim() != 1:
+        raise UsageError(f"wanted classes must be one number per input; their shape is {list(wanted.shape)}")
+    if found.dim() == 1 or (found.dim() == 2 and found.shape[1] == 1):
+        _refuse_classes(wanted, 2)
+        if bool(((found >= 0) & (found <= 1)).all()):
+            raise UsageError(
+                "the model seems to end in a sigmoid; give it without, so that it returns the score itself"
+            )
+        return Task(BINARY, own_wrong=wrong)
+    if found.dim() != 2:
+        raise UsageError(f"outputs must be inputs × classes; their shape is {list(found.shape)}")
+    _refuse_classes(wanted, found.shape[1])
+    rows = found.detach().double()
+    sums_to_one = bool(((rows.sum(dim=1) - 1).abs() < _SUM_ERROR).all()) and bool((rows >= 0).all())
+    return Task(PROBABILITIES if sums_to_one else LOGITS, own_wrong=wrong)
+
+
+def _refuse_classes(wanted: Tensor, count: int) -> None:
+    if wanted.numel() and not 0 <= int(wanted.min()) <= int(wanted.max()) < count:
+        raise UsageError(
+            f"wanted classes run from {int(wanted.min())} to {int(wanted.max())}; the model knows 0 to {count - 1}"
+        )
+
 
 _AT_ONCE = 512  # inputs in one forward pass
 
@@ -68,40 +163,6 @@ class Spec:
         return len(self.failing_holdout) > 0 and len(self.guard_holdout) > 0
 
 
-Given = tuple[Any, Any]  # inputs (one array, or a tuple of them) and what is wanted
-
-
-def spec_of(
-    model: nn.Module,
-    failing: Given,
-    guard: Given | Any,
-    failing_holdout: Given | None = None,
-    guard_holdout: Given | Any | None = None,
-    tolerance: float | None = None,
-    wrong: Wrong | None = None,
-) -> Spec:
-    """Arrays or tensors as data of mending; the model answers all of them once. A guard without labels keeps its answers."""
-    inputs, wanted = tensors(model, failing[0]), _wanted(model, failing[1])
-    if not len(wanted):
-        raise UsageError("there is no failing input; give at least one, with the answer that is wanted")
-    with undisturbed(model), torch.no_grad():
-        task = task_of(model(*(one[:64] for one in inputs)), wanted, tolerance, wrong)
-    bad = examples(model, task, inputs, wanted)
-    good = _guard(model, task, guard)
-    if not len(good):
-        raise UsageError(
-            "there is no guard input; give inputs whose answers must stay, or nothing protects them"
-        )
-    none = torch.arange(0)
-    return Spec(
-        task,
-        bad,
-        good,
-        bad.taken(none) if failing_holdout is None else _labelled(model, task, failing_holdout),
-        good.taken(none) if guard_holdout is None else _guard(model, task, guard_holdout),
-    )
-
-
 def examples(model: nn.Module, task: Task, inputs: tuple[Tensor, ...], wanted: Tensor | None) -> Examples:
     """With today's answers; what is not said to be wanted is what the model answers."""
     count = len(inputs[0])
@@ -137,27 +198,6 @@ def scores_on(model: nn.Module, task: Task, data: Examples) -> Tensor:
     """The model's scores now."""
     made = [task.scores(model(*part.inputs)) for part in data.parts()]
     return torch.cat(made) if made else data.reference
-
-
-def _wanted(model: nn.Module, given: Any) -> Tensor:
-    device = next(model.parameters()).device
-    wanted = torch.as_tensor(given, device=device)
-    if wanted.dim() == 0:
-        raise UsageError("what is wanted must be given for each input, not once")
-    return wanted if wanted.is_floating_point() else wanted.long()
-
-
-def _labelled(model: nn.Module, task: Task, given: Given) -> Examples:
-    return examples(model, task, tensors(model, given[0]), _wanted(model, given[1]))
-
-
-def _guard(model: nn.Module, task: Task, given: Given | Any) -> Examples:
-    """(inputs, labels), (inputs, None), or inputs alone."""
-    if isinstance(given, tuple) and len(given) == 2:
-        if given[1] is not None:
-            return _labelled(model, task, given)
-        given = given[0]
-    return examples(model, task, tensors(model, given), None)
 
 
 def _sample(data: Examples, count: int, random: torch.Generator) -> Examples:

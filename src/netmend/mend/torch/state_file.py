@@ -59,6 +59,15 @@ class TensorWeights:
         flat = tensor.cpu().contiguous().reshape(-1).view(_SIGNED[tensor.element_size()])
         return flat.numpy().view(bits_type(_NAMES[tensor.dtype]))
 
+    def copied(self) -> TensorWeights:
+        return TensorWeights({name: one.clone() for name, one in self.tensors.items()})
+
+    @torch.no_grad()
+    def take(self, values: TensorWeights) -> None:
+        """The values of tensors of the same names; buffers too, which some modules change even in evaluation mode."""
+        for name, one in self.tensors.items():
+            one.copy_(values.tensors[name])
+
     def put(self, pieces: Iterable[Piece]) -> None:
         """The new values of the pieces, in place."""
         for piece in pieces:

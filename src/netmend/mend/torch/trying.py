@@ -8,9 +8,6 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import torch
-from torch import Tensor, nn
-
 from netmend.mend.fit import State
 from netmend.mend.gate import PENALTY, within, worth
 from netmend.mend.options import MendOptions
@@ -18,12 +15,10 @@ from netmend.mend.patch import Patch, patch_between
 from netmend.mend.result import Tried
 from netmend.mend.tally import Tally
 from netmend.mend.torch.case import Case
-from netmend.mend.torch.loop import mend
 from netmend.mend.torch.methods import method
-from netmend.mend.torch.rates import Rates, rates
-from netmend.mend.torch.running import Budget
-from netmend.mend.torch.state_file import TensorWeights, change_module, weights_of
-from netmend.mend.torch.undisturbed import copied, put_back
+from netmend.mend.torch.running import Budget, Rates, mend, rates
+from netmend.mend.torch.state_file import change_module, weights_of
+from netmend.mend.torch.undisturbed import between, copied, put_back
 
 PARTS = (0.85, 0.7, 0.55, 0.4, 0.25)  # of the way from the old to the new weights
 _LOOKS = 20  # at the validation data, during one attempt
@@ -100,19 +95,19 @@ def measured(case: Case, patch: Patch) -> tuple[Tally, Tally, Tally]:
 def held_back(case: Case, patch: Patch, bound: float) -> tuple[Patch, float] | None:
     """The best point on the way that keeps to the bound on validation data, if there is one."""
     model, spec = case.model, case.spec
-    before = TensorWeights({name: one.clone() for name, one in weights_of(model).tensors.items()})
+    before = weights_of(model).copied()
     old = copied(model)
     change_module(model, patch, State.IN)
     new = copied(model)
     best: tuple[float, float, Patch] | None = None
     try:
         for part in PARTS:
-            put_back(model, _between(old, new, part))
+            put_back(model, between(old, new, part))
             now = _tally(rates(model, spec.task, spec.failing_holdout, spec.guard_holdout))
             if within(now, bound) and (best is None or worth(now) > best[0]):
                 best = worth(now), part, patch_between(before, weights_of(model))
     finally:
-        _restore(model, before)
+        weights_of(model).take(before)
     return None if best is None else (best[2], best[1])
 
 
@@ -124,19 +119,6 @@ def code_digest() -> str:
         if "language" not in file.parts:
             whole.update(file.read_bytes())
     return whole.hexdigest()
-
-
-def _between(old: dict[str, Tensor], new: dict[str, Tensor], part: float) -> dict[str, Tensor]:
-    # Weights that did not move stay exactly as they are.
-    return {
-        name: torch.where(new[name] == one, one, one + part * (new[name] - one)) for name, one in old.items()
-    }
-
-
-@torch.no_grad()
-def _restore(model: nn.Module, before: TensorWeights) -> None:
-    for name, one in weights_of(model).tensors.items():
-        one.copy_(before.tensors[name])
 
 
 def _tally(found: Rates) -> Tally:

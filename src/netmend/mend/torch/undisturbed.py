@@ -41,3 +41,10 @@ def put_back(model: nn.Module, values: dict[str, Tensor]) -> None:
     """Values that were copied, bit for bit."""
     for name, one in mendable(model).items():
         one.copy_(values[name])
+
+
+def between(old: dict[str, Tensor], new: dict[str, Tensor], part: float) -> dict[str, Tensor]:
+    """A point on the way from old to new values; weights that did not move stay exactly as they are."""
+    return {
+        name: torch.where(new[name] == one, one, one + part * (new[name] - one)) for name, one in old.items()
+    }

@@ -1,9 +1,8 @@
-"""Units of a model that can be blamed and changed: single weights, neurons, channels, layers, blocks."""
+"""Units of a model that can be blamed and changed: single weights, neurons, channels, layers, blocks; and slices of them."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import torch
@@ -12,8 +11,7 @@ from torch import Tensor, nn
 from netmend.errors import UsageError
 from netmend.mend.torch.undisturbed import mendable
 
-WEIGHT, NEURON, CHANNEL, LAYER, BLOCK = KINDS = ("weight", "neuron", "channel", "layer", "block")
-BLOCKS = r"^(.*?\.\d+|\d+)(?=\.)"  # transformer blocks and the members of a Sequential alike
+WEIGHT, NEURON, LAYER = KINDS = ("weight", "neuron", "layer")
 _CONVOLUTIONS = nn.modules.conv._ConvNd
 _TRANSPOSED = nn.modules.conv._ConvTransposeNd
 _NORMS = (nn.modules.batchnorm._BatchNorm, nn.GroupNorm, nn.modules.instancenorm._InstanceNorm)
@@ -60,20 +58,17 @@ class Group:
         return int(torch.Size(self.shape).numel())
 
 
-def units(model: nn.Module, kind: str, blocks: str | None = None, biases: bool = True) -> tuple[Group, ...]:
-    """All units of a kind; `blocks` is a regular expression whose first group names the block of a parameter."""
+def units(model: nn.Module, kind: str, biases: bool = True) -> tuple[Group, ...]:
+    """All units of a kind."""
     if kind not in KINDS:
         raise UsageError(f"there are no units called {kind!r}; choose one of {', '.join(KINDS)}")
     parameters = {name: one for name, one in mendable(model).items() if biases or one.dim() > 1}
     if kind == WEIGHT:
         found = [Group(name, tuple(one.shape), {name: one.shape}) for name, one in parameters.items()]
-    elif kind in (NEURON, CHANNEL):
-        found = _neurons(model, parameters, only_convolutions=kind == CHANNEL)
     else:
-        found = _gathered(parameters, blocks if kind == BLOCK else None, kind)
+        found = _neurons(model, parameters) if kind == NEURON else _layers(parameters)
     if not found:
-        advice = "; give the names of blocks as a regular expression" if kind == BLOCK else ""
-        raise UsageError(f"the {type(model).__name__} has no units of the kind {kind}{advice}")
+        raise UsageError(f"the {type(model).__name__} has no units of the kind {kind}")
     return tuple(found)
 
 
@@ -88,29 +83,16 @@ def share(mask: Mask, model: nn.Module) -> float:
     return sum(int(one.sum()) for one in mask.values()) / max(total, 1)
 
 
-def _gathered(parameters: Mapping[str, nn.Parameter], blocks: str | None, kind: str) -> list[Group]:
-    """By the layer's name, or by what the expression finds; embeddings, norms and heads outside blocks take no part."""
+def _layers(parameters: Mapping[str, nn.Parameter]) -> list[Group]:
     together: dict[str, dict[str, torch.Size]] = {}
-    pattern = re.compile(blocks or BLOCKS)
     for name, one in parameters.items():
-        if kind == LAYER:
-            where = name.rpartition(".")[0]
-        else:
-            match = pattern.search(name)
-            if match is None:
-                continue
-            where = match.group(1) if pattern.groups else match.group(0)
-        together.setdefault(where, {})[name] = one.shape
+        together.setdefault(name.rpartition(".")[0], {})[name] = one.shape
     return [Group(name, (), members) for name, members in together.items()]
 
 
-def _neurons(
-    model: nn.Module, parameters: Mapping[str, nn.Parameter], only_convolutions: bool
-) -> list[Group]:
+def _neurons(model: nn.Module, parameters: Mapping[str, nn.Parameter]) -> list[Group]:
     found = []
     for where, module in model.named_modules():
-        if only_convolutions and not isinstance(module, _CONVOLUTIONS):
-            continue
         width, axis = _width(module)
         prefix = f"{where}." if where else ""
         own = {f"{prefix}{name}" for name, _ in module.named_parameters(recurse=False)}
@@ -144,3 +126,86 @@ def _owner(one: nn.Parameter, width: int, axis: int) -> Tensor:
     axis = axis if one.dim() > 1 else 0
     rows = torch.arange(one.shape[axis], device=one.device) % width
     return rows.reshape([-1 if place == axis else 1 for place in range(one.dim())])
+
+
+# From scores to a slice: which units may change.
+
+
+def argmax(scores: Scores, groups: Iterable[Group]) -> Mask:
+    """The one unit with the largest score (IRepair)."""
+    return top_count(scores, groups, 1)
+
+
+def top_count(scores: Scores, groups: Iterable[Group], count: int) -> Mask:
+    """As many units as said, the largest scores first."""
+    if count < 1:
+        raise UsageError(f"a slice of {count} units was asked for; it needs at least one")
+    values = _together(scores)
+    kept = values.sort(descending=True, stable=True).indices[:count]
+    return chosen_mask(_apart(_marked(values, kept), scores), groups)
+
+
+def top_share(scores: Scores, groups: Iterable[Group], share: float) -> Mask:
+    """Units with the largest scores, until they hold that part of all elements; at least one unit."""
+    if not 0.0 < share <= 1.0:
+        raise UsageError(f"the share of a slice must lie above 0 and not above 1; {share} was given")
+    groups = tuple(groups)
+    sizes = {one.name: _sizes(one) for one in groups}
+    values, elements = _together(scores), torch.cat([sizes[name].reshape(-1) for name in scores])
+    order = values.sort(descending=True, stable=True).indices
+    running = elements[order.to(elements.device)].cumsum(0)
+    fitting = int((running <= share * float(elements.sum()) + 1e-6).sum())
+    return chosen_mask(_apart(_marked(values, order[: max(1, fitting)]), scores), groups)
+
+
+def pareto(first: Scores, second: Scores, groups: Iterable[Group]) -> Mask:
+    """Units that no other unit beats in both scores (Arachne)."""
+    one, other = _together(first), _together(second).to(_together(first))
+    return chosen_mask(_apart(_marked(one, _front(one, other)), first), groups)
+
+
+def chosen_mask(chosen: Mapping[str, Tensor], groups: Iterable[Group]) -> Mask:
+    """The elements of all chosen units; parameters in which nothing was chosen are left out."""
+    mask: Mask = {}
+    for group in groups:
+        for name, one in group.mask(chosen[group.name]).items():
+            mask[name] = mask[name] | one if name in mask else one
+    return {name: one for name, one in mask.items() if bool(one.any())}
+
+
+def _front(one: Tensor, other: Tensor) -> Tensor:
+    """Places of the points that are not dominated: sorted by the first score, those whose second is a new maximum."""
+    rough = other.sort(descending=True, stable=True).indices
+    order = rough[one[rough].sort(descending=True, stable=True).indices]
+    sorted_other = other[order]
+    before = torch.cat([sorted_other.new_full((1,), -torch.inf), sorted_other.cummax(0).values[:-1]])
+    return order[sorted_other > before]
+
+
+def _together(scores: Scores) -> Tensor:
+    values = torch.cat([one.detach().reshape(-1).float() for one in scores.values()])
+    # A unit without a usable score is never the most suspicious one.
+    return torch.where(values.isnan(), values.new_full((), -torch.inf), values)
+
+
+def _marked(values: Tensor, kept: Tensor) -> Tensor:
+    marks = torch.zeros(len(values), dtype=torch.bool, device=values.device)
+    marks[kept] = True
+    return marks
+
+
+def _apart(flat: Tensor, scores: Scores) -> dict[str, Tensor]:
+    found, start = {}, 0
+    for name, one in scores.items():
+        found[name] = flat[start : start + one.numel()].reshape(one.shape)
+        start += one.numel()
+    return found
+
+
+def _sizes(group: Group) -> Tensor:
+    ones = {name: torch.ones(shape) for name, shape in group.members.items()}
+    return group.summed({name: one.to(_device(group)) for name, one in ones.items()}).cpu()
+
+
+def _device(group: Group) -> torch.device:
+    return next((one.device for one in group.owners.values()), torch.device("cpu"))

@@ -1,4 +1,4 @@
-"""A language model and its tokeniser from a local folder, and the values of its blocks before the repair."""
+"""A language model and its tokeniser from a local folder, the values of its blocks before the repair, and the patch of its files."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from netmend.errors import MissingExtra, UsageError
+from netmend.mend.model_files import open_model
+from netmend.mend.patch import Patch, patch_between
 from netmend.mend.torch.language.blocks import Block
+from netmend.mend.torch.state_file import TensorWeights
+from netmend.mend.weights import Bits, Layout, Weights
 
 # A causal language model from a local folder: never from the network, never with code of its own, never unpickled.
 
@@ -154,3 +159,53 @@ class Originals:
     def _copy(self, parameter: Tensor) -> Tensor:
         held = parameter.detach()
         return held.to(self._keep_on, copy=True) if self._keep_on else held.clone()
+
+
+# The patch of a repaired language model, in the names and types of its files.
+
+
+class _Over:
+    """Weights of a file with some tensors replaced."""
+
+    def __init__(self, under: Weights, over: TensorWeights) -> None:
+        self._under, self._over = under, over
+
+    @property
+    def layout(self) -> Mapping[str, Layout]:
+        return {**self._under.layout, **self._over.layout}
+
+    def bits(self, name: str) -> Bits:
+        return self._over.bits(name) if name in self._over.tensors else self._under.bits(name)
+
+
+def patch_for_folder(
+    folder: Path,
+    before: Mapping[str, Tensor],
+    after: Mapping[str, Tensor],
+    prefix: str,
+    meta: Mapping[str, str],
+) -> Patch:
+    """`before` and `after` are the touched parameters; `prefix` is what the model puts before its body's names."""
+    stored = open_model(folder)
+    names = {name: _stored_name(name, stored.layout, prefix, folder) for name in before}
+    first = TensorWeights({names[name]: tensor for name, tensor in before.items()})
+    for name in first.tensors:
+        if first.layout[name] != stored.layout[name] or not np.array_equal(
+            first.bits(name), stored.bits(name)
+        ):
+            raise UsageError(
+                f"{name} in {folder} is not what was loaded ({stored.layout[name]}, loaded {first.layout[name]}); "
+                "save the model again with this version of transformers and mend that"
+            )
+    return patch_between(stored, _Over(stored, TensorWeights({names[n]: t for n, t in after.items()})), meta)
+
+
+def _stored_name(name: str, layout: Mapping[str, Layout], prefix: str, folder: Path) -> str:
+    """Some files leave out the name of the model's body, which transformers then adds."""
+    for tried in (name, name.removeprefix(f"{prefix}."), f"{prefix}.{name}"):
+        if tried in layout:
+            return tried
+    raise UsageError(
+        f"the parameter {name} is stored under another name in {folder}; save the model again with "
+        "save_pretrained and mend that"
+    )

@@ -6,7 +6,7 @@ import json
 import math
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,17 +14,57 @@ import torch
 from torch import Tensor
 
 from netmend.errors import UsageError
-from netmend.mend.torch.language.blocks import blocks_of
-from netmend.mend.torch.language.loading import load_model, load_tokenizer
-from netmend.mend.torch.language.loop import Attempt, mend
-from netmend.mend.torch.language.measure import Measure, Meter
+from netmend.mend.patch import Patch
+from netmend.mend.torch.language.blocks import PATTERN, blocks_of
+from netmend.mend.torch.language.descent import BASELINE, Method, method_named
+from netmend.mend.torch.language.loading import load_model, load_tokenizer, patch_for_folder
+from netmend.mend.torch.language.loop import Attempt, Budget, Measure, Meter, mend
 from netmend.mend.torch.language.memory_plan import Plan, Shape, free_memory, plan
-from netmend.mend.torch.language.methods import BASELINE, Method, method_named
-from netmend.mend.torch.language.outcome import Options, Outcome, Tried
 from netmend.mend.torch.language.passes import Passes
-from netmend.mend.torch.language.patching import patch_for_folder
-from netmend.mend.torch.language.rows import Data, Pair, Row
-from netmend.mend.torch.language.texts import pair_rows, read_pairs, read_texts, text_rows
+from netmend.mend.torch.language.rows import Data, Pair, Row, pair_rows, read_pairs, read_texts, text_rows
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is tried. `bound` is the growth of perplexity on normal text beyond which no patch is recommended."""
+
+    methods: tuple[str, ...] = (BASELINE, "irepair_kl", "irepair_fixed_kl", "unlikely_kl")
+    rates: tuple[float, ...] = (1e-5, 1e-4)
+    budget: Budget = field(default_factory=Budget)
+    longest: int = 256
+    bound: float = 0.01
+    seed: int = 0
+    device: str = ""  # "": an accelerator if there is one
+    spread: bool = False
+    blocks: str = PATTERN
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One method at its better rate: shares repaired and growth of perplexity on validation data and on unseen data."""
+
+    method: str
+    rate: float
+    score: float
+    repaired: float
+    growth: float
+    repaired_unseen: float
+    growth_unseen: float
+    touched: float
+    seconds: float
+    steps: int
+    chosen: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """All that was tried; `patch` is the recommended method's, or None where none kept to the bound."""
+
+    tried: tuple[Tried, ...]
+    recommended: str | None
+    patch: Patch | None
+    plans: tuple[Plan, ...]
+
 
 _One = TypeVar("_One")
 Say = Callable[[str], None]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -15,8 +14,7 @@ from netmend.adapters.torch.watch.eligible import first_tensor
 from netmend.adapters.torch.watch.kinds import channel_axis
 from netmend.adequacy.torch.layers import listening, unit_rows
 from netmend.mend.torch.localisers.by_gradient import gradients
-from netmend.mend.torch.spec import Examples, Spec
-from netmend.mend.torch.tasks import Task
+from netmend.mend.torch.spec import Examples, Spec, Task
 from netmend.mend.torch.units import Group, Scores
 
 # What neurons give for each input: one number per unit, the mean over places.
@@ -77,28 +75,18 @@ def dstar(cf: Tensor, uf: Tensor, cs: Tensor, us: Tensor) -> Tensor:
 FORMULAS: dict[str, Formula] = {"tarantula": tarantula, "ochiai": ochiai, "dstar": dstar}
 
 
-@dataclass(frozen=True)
-class Spectrum:
+def spectrum(model: nn.Module, spec: Spec, groups: Sequence[Group], formula: str = "ochiai") -> Scores:
     """A unit counts as covered by an input where its mean output over all places is above 0."""
-
-    formula: str = "ochiai"
-
-    @property
-    def name(self) -> str:
-        return self.formula
-
-    def score(self, model: nn.Module, spec: Spec, groups: Sequence[Group]) -> Scores:
-        failing = activity(model, spec.failing, groups)
-        passing = activity(model, spec.guard, groups)
-        scores = {}
-        for group in groups:
-            if group.name not in failing:
-                scores[group.name] = torch.full(group.shape, -torch.inf)  # never called: cannot be blamed
-                continue
-            wrong, right = failing[group.name] > 0, passing[group.name] > 0
-            cf, cs = wrong.sum(0).double(), right.sum(0).double()
-            scores[group.name] = FORMULAS[self.formula](cf, len(wrong) - cf, cs, len(right) - cs)
-        return scores
+    failing, passing = activity(model, spec.failing, groups), activity(model, spec.guard, groups)
+    scores = {}
+    for group in groups:
+        if group.name not in failing:
+            scores[group.name] = torch.full(group.shape, -torch.inf)  # never called: cannot be blamed
+            continue
+        wrong, right = failing[group.name] > 0, passing[group.name] > 0
+        cf, cs = wrong.sum(0).double(), right.sum(0).double()
+        scores[group.name] = FORMULAS[formula](cf, len(wrong) - cf, cs, len(right) - cs)
+    return scores
 
 
 def _ratio(above: Tensor, below: Tensor) -> Tensor:
@@ -111,30 +99,19 @@ def _ratio(above: Tensor, below: Tensor) -> Tensor:
 # Each is taken on failing inputs and on as many guard inputs: s_failing / (1 + s_guard). Their Pareto front is the slice.
 
 
-@dataclass(frozen=True)
-class GradientLoss:
+def gradient_loss(model: nn.Module, spec: Spec, groups: Sequence[Group]) -> Scores:
     """|sum of gradients of the loss|."""
-
-    name: str = "gradient loss"
-
-    def score(self, model: nn.Module, spec: Spec, groups: Sequence[Group]) -> Scores:
-        found = []
-        for data in (spec.failing, alike(spec)):
-            found.append(
-                {name: one.abs() * len(data) for name, one in gradients(model, spec.task, data).items()}
-            )
-        return _weighed(found[0], found[1], groups)
+    wrong, right = (
+        {name: one.abs() * len(data) for name, one in gradients(model, spec.task, data).items()}
+        for data in (spec.failing, alike(spec))
+    )
+    return _weighed(wrong, right, groups)
 
 
-@dataclass(frozen=True)
-class ForwardImpact:
+def forward_impact(model: nn.Module, spec: Spec, groups: Sequence[Group]) -> Scores:
     """Share of a weight in what its neuron receives × share of the neuron in what its layer does to the output."""
-
-    name: str = "forward impact"
-
-    def score(self, model: nn.Module, spec: Spec, groups: Sequence[Group]) -> Scores:
-        wrong, right = contributions(model, spec, spec.failing), contributions(model, spec, alike(spec))
-        return _weighed(wrong, right, groups)
+    wrong, right = contributions(model, spec, spec.failing), contributions(model, spec, alike(spec))
+    return _weighed(wrong, right, groups)
 
 
 def weights_only(model: nn.Module, groups: Sequence[Group]) -> list[Group]:
@@ -171,33 +148,30 @@ def _weighed(wrong: dict[str, Tensor], right: dict[str, Tensor], groups: Sequenc
 # Causal effect of neurons on the misbehaviour (CARE): set a neuron to values that it takes, see how failures change.
 
 
-@dataclass(frozen=True)
-class CausalEffect:
+_VALUES = 16  # of a neuron, between the smallest and largest that was seen, as CARE
+_MOST_INPUTS = 128  # every neuron costs a pass per value
+
+
+@torch.no_grad()
+def causal_effect(model: nn.Module, spec: Spec, groups: Sequence[Group]) -> Scores:
     """Mean over values v of |share of failures under do(neuron = v) − share without|."""
-
-    values: int = 16  # between the smallest and largest that was seen, as CARE
-    most_inputs: int = 128  # every neuron costs a pass per value
-    name: str = "causal effect"
-
-    @torch.no_grad()
-    def score(self, model: nn.Module, spec: Spec, groups: Sequence[Group]) -> Scores:
-        data = spec.failing.taken(_spread(len(spec.failing), self.most_inputs, spec.failing.wanted.device))
-        seen = activity(model, data.joined(spec.guard), groups)
-        base = float(_failures(model, spec.task, data).mean())
-        modules = dict(model.named_modules())
-        scores = {}
-        for group in groups:
-            scores[group.name] = torch.full(group.shape, -torch.inf)
-            if group.name not in seen:
-                continue  # never called, or its units are not told apart: cannot be set
-            low, high = seen[group.name].amin(0), seen[group.name].amax(0)
-            for unit in range(group.count):
-                tried = torch.linspace(float(low[unit]), float(high[unit]), self.values)
-                with held(modules[group.name], unit, tried.repeat_interleave(len(data)).to(low)):
-                    repeated = data.taken(torch.arange(len(data), device=low.device).repeat(self.values))
-                    failed = _failures(model, spec.task, repeated).reshape(self.values, len(data)).mean(1)
-                scores[group.name][unit] = float((failed - base).abs().mean())
-        return scores
+    data = spec.failing.taken(_spread(len(spec.failing), _MOST_INPUTS, spec.failing.wanted.device))
+    seen = activity(model, data.joined(spec.guard), groups)
+    base = float(_failures(model, spec.task, data).mean())
+    modules = dict(model.named_modules())
+    scores = {}
+    for group in groups:
+        scores[group.name] = torch.full(group.shape, -torch.inf)
+        if group.name not in seen:
+            continue  # never called, or its units are not told apart: cannot be set
+        low, high = seen[group.name].amin(0), seen[group.name].amax(0)
+        for unit in range(group.count):
+            tried = torch.linspace(float(low[unit]), float(high[unit]), _VALUES)
+            with held(modules[group.name], unit, tried.repeat_interleave(len(data)).to(low)):
+                repeated = data.taken(torch.arange(len(data), device=low.device).repeat(_VALUES))
+                failed = _failures(model, spec.task, repeated).reshape(_VALUES, len(data)).mean(1)
+            scores[group.name][unit] = float((failed - base).abs().mean())
+    return scores
 
 
 @contextmanager

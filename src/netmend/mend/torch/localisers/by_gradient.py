@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-from netmend.mend.torch.spec import Examples, Spec
-from netmend.mend.torch.tasks import Task
+from netmend.mend.torch.spec import Examples, Spec, Task
 from netmend.mend.torch.undisturbed import mendable
 from netmend.mend.torch.units import Group, Scores
 
-# Gradients of the loss on failing or guard inputs, by parameter: what several localisers are made of.
+_FLOOR = 1e-3  # of the largest norm of the guard: keeps units that hardly matter from looking guilty
 
 
 def gradients(model: nn.Module, task: Task, data: Examples, observed: bool = False) -> dict[str, Tensor]:
@@ -30,58 +28,33 @@ def gradients(model: nn.Module, task: Task, data: Examples, observed: bool = Fal
     return total
 
 
-# IRepair: the norm of the gradient of the bad answers' loss, unit by unit.
-#
-# Norms of layers of different depth and size cannot be compared fairly: meant for blocks that are built alike.
+def sensitivity(model: nn.Module, spec: Spec, groups: Sequence[Group], observed: bool = True) -> Scores:
+    """IRepair: the norm of the gradient of the bad answers' loss, unit by unit.
+
+    `observed`: of the answers that were given, as IRepair; else of those wanted. Norms of layers of different depth and size cannot be
+    compared fairly: meant for blocks that are built alike.
+    """
+    return _norms(gradients(model, spec.task, spec.failing, observed), groups)
 
 
-@dataclass(frozen=True)
-class Sensitivity:
-    observed: bool = True  # of the answers that were given, as IRepair; False: of those wanted
-    name: str = "gradient sensitivity"
-
-    def score(self, model: nn.Module, spec: Spec, groups: Sequence[Group]) -> Scores:
-        squares = {
-            name: one.square()
-            for name, one in gradients(model, spec.task, spec.failing, self.observed).items()
-        }
-        return {group.name: group.summed(squares).sqrt() for group in groups}
-
-
-# Contrast: how much more the failing inputs pull at a unit than the guard inputs do.
-
-
-@dataclass(frozen=True)
-class Contrast:
+def contrast(model: nn.Module, spec: Spec, groups: Sequence[Group]) -> Scores:
     """‖gradient of failing‖ / ‖gradient of guard‖: a ratio, so that size and depth of a layer cancel."""
-
-    name: str = "failing against passing"
-    floor: float = (
-        1e-3  # of the largest norm of the guard: keeps units that hardly matter from looking guilty
-    )
-
-    def score(self, model: nn.Module, spec: Spec, groups: Sequence[Group]) -> Scores:
-        wrong = {name: one.square() for name, one in gradients(model, spec.task, spec.failing).items()}
-        right = {name: one.square() for name, one in gradients(model, spec.task, spec.guard).items()}
-        above = {group.name: group.summed(wrong).sqrt() for group in groups}
-        below = {group.name: group.summed(right).sqrt() for group in groups}
-        least = self.floor * max(float(one.max()) for one in below.values())
-        return {name: above[name] / (below[name] + max(least, 1e-12)) for name in above}
+    above = _norms(gradients(model, spec.task, spec.failing), groups)
+    below = _norms(gradients(model, spec.task, spec.guard), groups)
+    least = _FLOOR * max(float(one.max()) for one in below.values())
+    return {name: above[name] / (below[name] + max(least, 1e-12)) for name in above}
 
 
-# Influence (I-Repair): how much a weight carries of the failing inputs' loss, less what it carries of the guard's.
+def _norms(found: dict[str, Tensor], groups: Sequence[Group]) -> Scores:
+    squares = {name: one.square() for name, one in found.items()}
+    return {group.name: group.summed(squares).sqrt() for group in groups}
 
 
-@dataclass(frozen=True)
-class Influence:
-    """|gradient · weight| on failing inputs minus the same on the guard, both as shares of their sums."""
-
-    name: str = "influence"
-
-    def score(self, model: nn.Module, spec: Spec, groups: Sequence[Group]) -> Scores:
-        wrong, right = _shares(model, spec, spec.failing), _shares(model, spec, spec.guard)
-        difference = {name: wrong[name] - right[name] for name in wrong}
-        return {group.name: group.summed(difference) for group in groups}
+def influence(model: nn.Module, spec: Spec, groups: Sequence[Group]) -> Scores:
+    """I-Repair: |gradient · weight| on failing inputs minus the same on the guard, both as shares of their sums."""
+    wrong, right = _shares(model, spec, spec.failing), _shares(model, spec, spec.guard)
+    difference = {name: wrong[name] - right[name] for name in wrong}
+    return {group.name: group.summed(difference) for group in groups}
 
 
 def _shares(model: nn.Module, spec: Spec, data: Examples) -> dict[str, Tensor]:
