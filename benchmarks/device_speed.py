@@ -12,8 +12,8 @@ from device_cases import collect
 from torch import Tensor
 
 from netmend.adapters.torch.meters.device import scan as device_scan
+from netmend.adapters.torch.meters.device.activations import FEW
 from netmend.adapters.torch.meters.device.meter import DeviceMeter
-from netmend.adapters.torch.meters.device.queue import FEW
 
 
 def timed(action: Callable[[int], None], rounds: int) -> tuple[float, float]:

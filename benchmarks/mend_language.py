@@ -30,8 +30,8 @@ from mend_language_tests import Case, check_restored, metrics
 from mend_language_worlds import WORLDS
 from transformers.utils.logging import disable_progress_bar
 
+from netmend.mend.torch.language.descent import METHODS
 from netmend.mend.torch.language.loop import Budget, mend
-from netmend.mend.torch.language.methods import METHODS
 
 RATES = (3e-6, 1e-5, 3e-5, 1e-4, 3e-4)
 

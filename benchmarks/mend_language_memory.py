@@ -11,9 +11,9 @@ import torch
 from mend_language_model import build, device_of
 
 from netmend.mend.torch.language.blocks import blocks_of
+from netmend.mend.torch.language.descent import METHODS, Method
 from netmend.mend.torch.language.loop import Budget, mend
 from netmend.mend.torch.language.memory_plan import Shape, free_memory, plan
-from netmend.mend.torch.language.methods import METHODS, Method
 from netmend.mend.torch.language.passes import Passes
 from netmend.mend.torch.language.rows import Data, Pair, Row
 

@@ -14,7 +14,7 @@ from mend_language_text import Grammar
 from mend_language_worlds import WORLDS, World
 
 from netmend.mend.torch.language.blocks import blocks_of
-from netmend.mend.torch.language.measure import mean_loss
+from netmend.mend.torch.language.loop import mean_loss
 from netmend.mend.torch.language.passes import Passes
 from netmend.mend.torch.language.rows import Batch, Data, Pair, Row, collate
 

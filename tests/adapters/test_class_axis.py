@@ -8,7 +8,7 @@ import pytest
 import torch
 from recording import record
 
-from netmend.adapters.torch.watch.class_axis import Layout, classes_scrambled
+from netmend.adapters.torch.watch.loss_calls import Layout, classes_scrambled
 
 IMAGES = torch.zeros(8, 5, 6, 7)  # sample, class, height, width
 STEPS = torch.zeros(8, 6, 5)  # sample, time, class

@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from netmend.adapters.torch.meters.device import queue as device_queue
+from netmend.adapters.torch.meters.device import activations as device_queue
+from netmend.adapters.torch.meters.device.activations import Habit, Queue, Ticket
 from netmend.adapters.torch.meters.device.lane import Lane
-from netmend.adapters.torch.meters.device.queue import Habit, Queue, Ticket
 from netmend.adapters.torch.meters.device.scan import plan_scan
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from recording import Recorded, record
 
-from netmend.adapters.torch.watch.worker_seeds import copied_to_workers
+from netmend.adapters.torch.watch.loaders import copied_to_workers
 from netmend.vocabulary import FunctionFact
 
 LOOP = """

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from netmend.adapters.torch.weight_mutants import MUTANTS
-from netmend.adapters.torch.weight_mutants.weights import weights_of
+from netmend.adapters.torch.weight_mutants.operators.of_weights import weights_of
 from netmend.errors import UsageError
 from netmend.unit import page
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from types import FrameType
 
-from netmend.observe.naming import name_of
-from netmend.observe.sites import Sites
+from netmend.observe.sites import Sites, name_of
 
 
 class Thing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from netmend.observe.task import task_of
+from netmend.observe.targets import task_of
 from netmend.vocabulary import LossFact, OperandFact
 
 Shape = tuple[int, ...]

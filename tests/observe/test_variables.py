@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
-from netmend.observe.variables import search_variables
+from netmend.observe.sites import search_variables
 
 
 class Thing:

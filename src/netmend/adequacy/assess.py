@@ -2,18 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from netmend.adequacy import orders as order
 from netmend.adequacy.answers import NUMBERS, Answers, Meaning, answers_of, meaning_of
-from netmend.adequacy.classes import class_rows
-from netmend.adequacy.collected import Collected, Floats, finite_rows
+from netmend.adequacy.collected import Collected, Floats, Integers, finite_rows
 from netmend.adequacy.coverage import Surprise as Measure
 from netmend.adequacy.coverage import edges_of, out_of_fold, spread_coverage, surprise_cells, surprise_range
+from netmend.adequacy.measures.label_orders import deep_gini
 from netmend.adequacy.measures.surprises import distance_surprise, likelihood_surprise, mahalanobis_surprise
-from netmend.adequacy.result import Adequacy, Coverage, SetFact, Surprise
+from netmend.adequacy.result import Adequacy, ClassRow, Coverage, SetFact, Surprise
+
+
+def class_rows(train: Answers, test: Answers, reached: Mapping[int, float]) -> tuple[ClassRow, ...]:
+    """A row for each class that either set holds; none where the model has no classes.
+
+    Inputs belong to the class of their label; in sets that are not labelled throughout, to the class the model takes them for.
+    """
+    if train.probabilities is None or test.probabilities is None:
+        return ()
+    before, after = _classes(train), _classes(test)
+    unsure = deep_gini(test.probabilities)
+    rows = []
+    for name in np.union1d(before[before >= 0], after[after >= 0]):
+        own = after == name
+        values = unsure[own & np.isfinite(unsure)]
+        wrong = test.wrong
+        rows.append(
+            ClassRow(
+                int(name),
+                int((before == name).sum()),
+                int(own.sum()),
+                None if wrong is None or not own.any() else float(1.0 - wrong[own].mean()),
+                reached.get(int(name)),
+                float(values.mean()) if len(values) else None,
+            )
+        )
+    return tuple(rows)
+
+
+def _classes(answers: Answers) -> Integers:
+    whole = answers.labels is not None and not (answers.labels < 0).any()
+    return answers.labels if whole and answers.labels is not None else answers.predicted
+
 
 SURPRISES: dict[str, Measure] = {
     "LSA": likelihood_surprise,

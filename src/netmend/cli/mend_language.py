@@ -13,7 +13,7 @@ from netmend.errors import MissingExtra, UsageError
 from netmend.mend.options import parse_methods, parse_rates
 
 if TYPE_CHECKING:
-    from netmend.mend.torch.language.outcome import Options
+    from netmend.mend.torch.language.session import Options
 
 _GUESSED_TEXTS = 1_000  # where a plan is asked for before there is data
 
@@ -47,9 +47,9 @@ def mend_language(asked: Asked) -> int:
 
 
 def _options(asked: Asked) -> Options:
+    from netmend.mend.torch.language.descent import method_named
     from netmend.mend.torch.language.loop import Budget
-    from netmend.mend.torch.language.methods import method_named
-    from netmend.mend.torch.language.outcome import Options
+    from netmend.mend.torch.language.session import Options
     from netmend.mend.torch.loaded import device_for
 
     if not asked.bound >= 0:
@@ -92,7 +92,7 @@ def _plan(asked: Asked, options: Options) -> int:
 
     from netmend.mend.torch.language.loading import empty_model
     from netmend.mend.torch.language.memory_plan import Shape, free_memory, plan
-    from netmend.mend.torch.language.texts import read_pairs, read_texts
+    from netmend.mend.torch.language.rows import read_pairs, read_texts
 
     texts = _GUESSED_TEXTS
     if asked.failing is not None and asked.guard is not None:

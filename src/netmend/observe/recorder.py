@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from netmend.observe.patterns import PatternBook
 from netmend.observe.schedule import FULL, LIGHT, Schedule
 from netmend.observe.sites import Sites
 from netmend.store import RunWriter
-from netmend.vocabulary import BatchPrint, Call, Event, Fact, RunFact
+from netmend.vocabulary import BatchPrint, Call, Event, Fact, ProbeFact, RunFact, Site
 
 _FLUSH_SECONDS = 2.0
 _FLUSH_ROWS = 20_000
@@ -67,6 +67,12 @@ class Recorder:
     def fact(self, fact: Fact) -> None:
         if self._writer is not None:
             self._writer.fact(fact)
+
+    def probe(
+        self, what: str, component: str, values: Mapping[str, Any], site: Site | None = None, name: str = ""
+    ) -> None:
+        """What a look at one part of the program has shown; said again under the same name, it takes the place of the first."""
+        self.fact(ProbeFact(f"{what}@{name or component}", what, component, self.step, values, site))
 
     def row(self, kind: str, component: str, step: int, values: Sequence[float]) -> None:
         if self._writer is not None:

@@ -1,16 +1,37 @@
-"""Which line of the user's own code is running: the first frame outside Python, installed packages and netmend."""
+"""Which line of the user's own code is running, and what the user calls an object there."""
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import os
 import sys
 import sysconfig
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import CodeType, FrameType
+from typing import Any, TypeVar
 
-from netmend.observe.variables import search_variables
 from netmend.vocabulary import Site
+
+Result = TypeVar("Result")
+_OURS = 3  # references to a snapshot that only the frame, our variable and the counting itself hold
+
+
+def search_variables(frame: FrameType, search: Callable[[Mapping[str, Any]], Result]) -> Result:
+    """`search` the local variables of a frame.
+
+    Before Python 3.13 a function's variables are copied into a dictionary that the frame keeps: batches and graphs of one
+    step would live until the function returns. The copy is emptied again, unless the user's code holds it (`locals()`).
+    """
+    variables = frame.f_locals
+    try:
+        return search(variables)
+    finally:
+        copied = sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED
+        if copied and sys.getrefcount(variables) <= _OURS:
+            variables.clear()
+
 
 # Both as imported and without symbolic links: code objects may carry either. All end in a separator.
 _OWN = tuple({f"{path.parents[1]}{os.sep}" for path in (Path(__file__), Path(__file__).resolve())})
@@ -97,3 +118,46 @@ def _site(code: CodeType, instruction: int, line: int | None) -> Site:
             line, end_line, column, end_column = positions
     function = "" if code.co_name == "<module>" else getattr(code, "co_qualname", code.co_name)
     return Site(code.co_filename, line or code.co_firstlineno, column, end_line, end_column, function)
+
+
+_FRAMES_SEARCHED = 6
+_UNHELPFUL = {"self", "cls", "_", "module"}
+
+
+def name_of(thing: object, frame: FrameType | None, sites: Sites) -> str | None:
+    """A dotted name such as "model" or "self.encoder", or None when no visible variable holds the object."""
+    searched = 0
+    fallback: str | None = None
+    frame = sites.user_frame(frame)
+    while frame is not None and searched < _FRAMES_SEARCHED:
+        found = search_variables(frame, lambda variables: _search(thing, variables))
+        for name in (found, _search(thing, frame.f_globals)):
+            if name is not None and name.split(".")[-1] not in _UNHELPFUL:
+                return name
+            fallback = fallback or name
+        searched += 1
+        frame = sites.user_frame(frame.f_back)
+    return None if fallback in _UNHELPFUL else fallback
+
+
+def _search(thing: object, variables: Mapping[str, Any]) -> str | None:
+    for name, value in list(variables.items()):
+        if value is thing and _is_name(name):
+            return name
+    for name, value in list(variables.items()):
+        attributes = getattr(value, "__dict__", None) if not isinstance(value, type) else None
+        if not _is_name(name) or not isinstance(attributes, dict) or len(attributes) > 200:
+            continue
+        for attribute, held in list(attributes.items()):
+            if held is thing:
+                return f"{name}.{attribute}"
+            if attribute == "_modules" and isinstance(held, dict):
+                for child, module in held.items():
+                    if module is thing:
+                        return f"{name}.{child}"
+    return None
+
+
+def _is_name(name: str) -> bool:
+    """Something the user wrote: interpreters and test tools keep variables of their own, such as ".0" or "@assert"."""
+    return name.isidentifier() and not name.startswith("__")

@@ -14,10 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from netmend.store.part import Part
 from netmend.store.process import identity
-from netmend.store.protocol import PatternPart
-from netmend.store.records import BatchPart, EventPart, FactPart
+from netmend.store.records import BatchPart, EventPart, FactPart, Part, PatternPart
 from netmend.store.rows import RowPart
 from netmend.store.schema import create_database, trace_file, transaction
 from netmend.store.thinning import ANOMALIES, Limits

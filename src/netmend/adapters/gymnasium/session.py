@@ -12,9 +12,8 @@ from netmend.adapters.gymnasium.counting import BATCH, Counting
 from netmend.adapters.gymnasium.describe import about, chain_of, is_vector, kind_of
 from netmend.adapters.gymnasium.twins import Twins
 from netmend.adapters.gymnasium.world import MOST_LEVELS, Copy, World
-from netmend.adapters.torch.guard import RAISED, around, guarded
+from netmend.adapters.torch.guard import RAISED, Patches, around, guarded
 from netmend.adapters.torch.watch.known import Known
-from netmend.adapters.torch.watch.patches import Patches
 from netmend.adapters.watched_classes import WatchedClasses
 from netmend.launch.import_hook import AfterImport
 from netmend.observe.budget import Purse
@@ -74,7 +73,7 @@ class Worlds:
         resetting = around(self.session, PART, self._begin, self._was_reset, always=True)
         for base in (gymnasium.Env, VectorEnv):
             self._classes.watch(base, {"step": stepping, "reset": resetting})
-        making = around(self.session, PART, lambda args, kwargs: True, self._made, always=True)
+        making = around(self.session, PART, None, self._made, always=True)
         for name in ("make", "make_vec"):
             if hasattr(gymnasium, name):
                 self._patches.wrap(gymnasium, name, making)

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from netmend.vocabulary import ProbeFact
-
 if TYPE_CHECKING:
     from netmend.adapters.torch.watch.session import TorchSession
 
@@ -65,21 +63,14 @@ class Twins:
     def finish(self) -> None:
         for name, shapes in self._shapes.items():
             alike = [other for other, theirs in self._shapes.items() if other != name and theirs == shapes]
-            self.session.recorder.fact(
-                ProbeFact(
-                    f"{WHAT}@{name}",
-                    WHAT,
-                    component=name,
-                    step=self.session.recorder.step,
-                    values={
-                        "looks": self._seen.get(name, 0),
-                        "changes": self._changes.get(name, 0),
-                        "twins": alike,
-                        "equal": max((self._equal.get((name, other), 0) for other in alike), default=0),
-                        "trained": self._trained(name),
-                    },
-                )
-            )
+            values = {
+                "looks": self._seen.get(name, 0),
+                "changes": self._changes.get(name, 0),
+                "twins": alike,
+                "equal": max((self._equal.get((name, other), 0) for other in alike), default=0),
+                "trained": self._trained(name),
+            }
+            self.session.recorder.probe(WHAT, name, values)
 
     def _trained(self, name: str) -> bool:
         """Whether an optimiser holds its parameters."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from netmend.adapters.sb3.looks import NAN, gathered, logged, prints_of, target_of
-from netmend.adapters.sb3.settings import settings_of, spaces_of
+from netmend.adapters.sb3.looks import NAN, gathered, logged, prints_of, settings_of, spaces_of, target_of
 from netmend.adapters.torch.guard import RAISED, around, guarded
 from netmend.adapters.torch.watch.known import Known
 from netmend.adapters.watched_classes import WatchedClasses
@@ -79,7 +78,7 @@ class Agents:
             {
                 "__init__": around(session, PART, self._making, always=True),
                 "learn": around(session, PART, self._learning, self._has_learned, always=True),
-                "train": around(session, PART, self._training, self._has_trained, always=True),
+                "train": around(session, PART, None, self._note_training, always=True),
             },
         )
 
@@ -115,15 +114,11 @@ class Agents:
     def _note_end(self, algorithm: Any) -> None:
         self._tell(self._agent(algorithm))
 
-    def _training(self, args: Any, kwargs: Any) -> tuple[bool]:
-        return (True,)
-
-    def _has_trained(self, token: tuple[bool], args: Any, kwargs: Any, result: Any) -> None:
-        if result is not RAISED:
-            self._note_training(args[0])
-
     @guarded(PART)
-    def _note_training(self, algorithm: Any) -> None:
+    def _note_training(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if result is RAISED:
+            return
+        algorithm = args[0]
         agent = self._agent(algorithm)
         agent.trainings += 1
         if not agent.due():

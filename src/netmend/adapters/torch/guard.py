@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from pathlib import Path
 from time import perf_counter
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import torch
@@ -17,6 +19,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.watch.session import TorchSession
+
 
 is_compiling = torch.compiler.is_compiling
 _function_modes = torch._C._len_torch_function_stack
@@ -32,14 +35,18 @@ class Part(Protocol):
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def guarded(part: str) -> Callable[[Method], Method]:
-    """Run a method of a session's part safely and against the clock; while it runs, netmend sees nothing else."""
+def guarded(part: str, *, inside: bool = False) -> Callable[[Method], Method]:
+    """Run a method of a session's part safely and against the clock; while it runs, netmend sees nothing else.
+
+    `inside`: it also runs within another such method, and what fails in it switches off its own part only.
+    """
 
     def decorate(method: Method) -> Method:
         @functools.wraps(method)
         def call(self: Part, *args: Any, **kwargs: Any) -> Any:
             session = self.session
-            if session.busy or not session.alive:
+            outer = session.busy
+            if (outer and not inside) or not session.alive:
                 return None
             started = perf_counter()
             session.busy = True
@@ -53,7 +60,7 @@ def guarded(part: str) -> Callable[[Method], Method]:
                 failed(session, part, problem)
                 return None
             finally:
-                session.busy = False
+                session.busy = outer
                 session.recorder.own += perf_counter() - started
 
         return call  # type: ignore[return-value]
@@ -92,13 +99,20 @@ def shielded(
 
 
 def around(
-    session: TorchSession, part: str, before: Before, after: After | None = None, *, always: bool = False
+    session: TorchSession,
+    part: str,
+    before: Before | None,
+    after: After | None = None,
+    *,
+    always: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a wrapper for a function of the framework; on light steps it does nothing, unless `always`.
 
-    `before(args, kwargs)` returns None when the call is of no interest; otherwise its result is handed to
+    `before(args, kwargs)` returns None when the call is of no interest (without it every call is); otherwise its result is handed to
     `after(token, args, kwargs, result)` once the original has returned. When the original raises, `result` is `RAISED`.
     """
+
+    begins = before or _every
 
     def make(original: Callable[..., Any]) -> Callable[..., Any]:
         def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -110,7 +124,7 @@ def around(
                 return original(*args, **kwargs)
             token = None
             try:
-                token = before(args, kwargs)
+                token = begins(args, kwargs)
             except Exception as problem:  # noqa: BLE001
                 failed(session, part, problem)
             if token is None or after is None:
@@ -134,12 +148,16 @@ def around(
     return make
 
 
+def _every(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return True
+
+
 def cost_of_a_pass(session: TorchSession) -> float:
     """Seconds that a call takes longer because it goes through `around`: nothing else measures them."""
     plain: Callable[[int], int] = abs
-    wrapped: Callable[[int], int] = around(
-        session, "calibration", lambda args, kwargs: True, lambda *given: None, always=True
-    )(plain)
+    wrapped: Callable[[int], int] = around(session, "calibration", None, lambda *given: None, always=True)(
+        plain
+    )
     fastest: dict[Callable[[int], int], float] = {}
     for function in (plain, wrapped) * 3:
         started = perf_counter()
@@ -172,3 +190,47 @@ def attempt(session: TorchSession, part: str, action: Callable[[], None]) -> Non
         action()
     except Exception as problem:  # noqa: BLE001
         failed(session, part, problem)
+
+
+# Patches: functions of the framework wrapped for a while, and put back exactly as they were.
+
+_ABSENT = object()
+HIDDEN = str(Path(__file__).resolve().parents[2] / "importlib" / "_bootstrap" / "wrapper.py")
+
+
+def hide_from_warnings(function: Any) -> None:
+    """Let warnings raised below a function of ours name the user's line rather than ours.
+
+    Warnings are attributed to a caller, and the interpreter passes over frames of its import system on the way, which it
+    knows by the words "importlib" and "_bootstrap" in their file name. Our wrappers borrow them.
+    """
+    if isinstance(function, FunctionType):
+        function.__code__ = function.__code__.replace(co_filename=HIDDEN)
+
+
+class Patches:
+    """Remembers what was replaced; `undo` restores it in reverse order, unless somebody else has replaced it since."""
+
+    def __init__(self) -> None:
+        self._done: list[tuple[Any, str, Any, Any]] = []
+
+    def wrap(self, owner: Any, name: str, make: Callable[[Any], Callable[..., Any]]) -> None:
+        """Replace `owner.name` by `make(original)`; for classes an inherited original is put on the class itself."""
+        before = vars(owner).get(name, _ABSENT)
+        original = getattr(owner, name)
+        wrapper = functools.wraps(original)(make(original))
+        # TorchScript compiles functions from their source: lead it to the original.
+        wrapper.__script_if_tracing_wrapper = True  # type: ignore[attr-defined]
+        wrapper.__original_fn = original  # type: ignore[attr-defined]
+        hide_from_warnings(wrapper)
+        setattr(owner, name, wrapper)
+        self._done.append((owner, name, before, wrapper))
+
+    def undo(self) -> None:
+        for owner, name, before, wrapper in reversed(self._done):
+            if vars(owner).get(name) is wrapper:
+                if before is _ABSENT:
+                    delattr(owner, name)
+                else:
+                    setattr(owner, name, before)
+        self._done.clear()

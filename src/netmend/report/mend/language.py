@@ -12,7 +12,7 @@ from netmend.report.mend.search import next_steps
 from netmend.report.numbers import duration, percent, share
 
 if TYPE_CHECKING:
-    from netmend.mend.torch.language.outcome import Options, Outcome, Tried
+    from netmend.mend.torch.language.session import Options, Outcome, Tried
 
 
 def language_document(outcome: Outcome, options: Options, model: Path, written: Path | None) -> Document:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -72,19 +72,7 @@ class Bench:
         if rows is None:
             return None
         leaves = [leaf[:rows] if self.is_batched(leaf) else leaf for leaf in self.leaves]
-        return Bench(
-            self.session,
-            self.module,
-            self.name,
-            self.call,
-            leaves,
-            self.structure,
-            self.batch,
-            rows,
-            self.step,
-            self.modes,
-            dice=self.dice,
-        )
+        return replace(self, leaves=leaves, rows=rows, memory={})
 
     def is_batched(self, leaf: Any) -> bool:
         return isinstance(leaf, Tensor) and leaf.dim() > 0 and len(leaf) == self.rows
@@ -93,6 +81,15 @@ class Bench:
     def batched(self) -> list[Tensor]:
         """The arguments that hold something for each sample."""
         return [leaf for leaf in self.leaves if self.is_batched(leaf)]
+
+    @property
+    def input_shape(self) -> list[int]:
+        """Of the first argument with something for each sample, as the program gives it."""
+        return self.of_whole_batch(self.batched[0].shape)
+
+    def of_whole_batch(self, shape: Sequence[int]) -> list[int]:
+        """A shape that was seen here, with the number of samples that the program's batch has."""
+        return [self.batch if size == self.rows else size for size in shape]
 
     @property
     def names(self) -> list[str]:
@@ -148,8 +145,7 @@ class Bench:
 
     def output(self, change: Change | None = None, **how: Any) -> Tensor | None:
         """The first real-valued output of a replay, if it holds one row per sample and only finite numbers."""
-        outputs = self.run(change, **how)
-        first = next((t for t in outputs or () if t.is_floating_point() and t.dim()), None)
+        first = first_real(self.run(change, **how))
         if first is None or len(first) != self.rows or not bool(torch.isfinite(first).all()):
             return None
         return first.double() if first.device.type != "mps" else first.float()
@@ -175,6 +171,11 @@ class Bench:
             self.memory["rolled"] = self.output(lambda tensor: tensor.roll(1, 0))
         rolled: Tensor | None = self.memory["rolled"]
         return rolled
+
+
+def first_real(outputs: list[Tensor] | None) -> Tensor | None:
+    """The first output that holds real numbers."""
+    return next((t for t in outputs or () if t.is_floating_point() and t.dim()), None)
 
 
 def _alike(first: Tensor | None, second: Tensor | None) -> bool:

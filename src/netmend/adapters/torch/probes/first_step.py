@@ -6,11 +6,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from netmend.adapters.torch.probes.bench import Bench, Found
-from netmend.adapters.torch.probes.operations import Place, Where
+from netmend.adapters.torch.probes.operations import Comparing, compared, name_of_operation
 from netmend.adapters.torch.watch.eligible import first_tensor
+from netmend.adapters.torch.watch.replay import Place, Where
 
 WHAT = "first step"
 _LEAST_STEPS = 4
@@ -59,15 +59,10 @@ def _is_sequence(leaf: Tensor) -> bool:
 
 def _picked(bench: Bench, sequence: int) -> Place | None:
     """The last pick of a part whose source depended on later steps, and whose result no longer does."""
-    with Where(bench).followed() as where:
-        before = _Picks(where, None)
-        bench.run(under=before)
-        after = _Picks(where, before.seen)
-        bench.run(exchange_later_steps, only=sequence, under=after)
-        return after.found
+    return compared(bench, _Picks, exchange_later_steps, sequence).found
 
 
-class _Picks(TorchDispatchMode):
+class _Picks(Comparing):
     """Remembers what was picked from what; the second time, compares."""
 
     def __init__(self, where: Where, seen: list[tuple[Tensor, Tensor]] | None) -> None:
@@ -78,7 +73,7 @@ class _Picks(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        name = str(func.overloadpacket.__name__).strip("_")
+        name = name_of_operation(func)
         if name not in _PICKS or self._where.in_library or len(self.seen) >= _MOST_PICKS:
             return result
         source, picked = first_tensor(args), first_tensor(result)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import torch
-from torch import Tensor, nn
-from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from netmend.adapters.torch.probes.bench import Bench, Change
-from netmend.adapters.torch.watch.eligible import first_tensor, tensors_in
+from netmend.adapters.torch.watch.eligible import tensors_in
+from netmend.adapters.torch.watch.replay import Place, Where
 from netmend.library.operations import ATEN_TURNS, ATEN_VIEWS
-from netmend.vocabulary import Site
 
 _RANDOM = ("bernoulli", "dropout", "rand", "normal", "uniform", "exponential", "multinomial")
 # They lay the numbers of a batch out anew; an axis may then no longer be that of the samples.
@@ -25,77 +24,10 @@ _MOST_SWAPS = 4
 _FALLS_SHORT = 1e-6  # relative: less than this is rounding
 
 
-@dataclass(frozen=True)
-class Place:
-    """An operation of the forward pass: in which module, and at which line of the user's."""
-
-    operation: str
-    component: str = ""
-    kind: str = ""  # class of the module
-    site: Site | None = None
-    module_input: tuple[int, ...] = ()
-    batch_first: bool | None = None  # as the module has it, where that can be chosen
-
-
-@dataclass
-class Running:
-    module: nn.Module
-    input_shape: tuple[int, ...]
-
-
-class Where:
-    """Where a replay is: the user's line, and the modules being executed."""
-
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-        self._started = bench.session.sites.here()
-        self.stack: list[Running] = []
-
-    @contextlib.contextmanager
-    def followed(self) -> Iterator[Where]:
-        def enter(module: nn.Module, args: Any) -> None:
-            given = first_tensor(args)
-            self.stack.append(Running(module, () if given is None else tuple(given.shape)))
-
-        def leave(module: nn.Module, args: Any, output: Any) -> None:
-            if self.stack:
-                self.stack.pop()
-
-        handles = [register_module_forward_pre_hook(enter), register_module_forward_hook(leave)]
-        try:
-            yield self
-        finally:
-            for handle in handles:
-                handle.remove()
-
-    @property
-    def in_library(self) -> bool:
-        """Whether the innermost module is one of the framework's own."""
-        return bool(self.stack) and type(self.stack[-1].module).__module__.startswith("torch.nn.modules")
-
-    @property
-    def batch_first(self) -> bool:
-        return any(getattr(running.module, "batch_first", False) is True for running in self.stack)
-
-    def place(self, operation: str) -> Place:
-        session = self._bench.session
-        here = session.sites.here()
-        site = self._bench.call.site if here == self._started else here
-        if not self.stack:
-            return Place(operation, self._bench.name, type(self._bench.module).__name__, site)
-        # Of layers inside layers, the one that lets the user choose the order of axes.
-        choosing = [r for r in self.stack if isinstance(getattr(r.module, "batch_first", None), bool)]
-        running = choosing[0] if choosing else self.stack[-1]
-        name = session.names.get(running.module) or ""
-        batch_first = running.module.batch_first if choosing else None
-        kind = type(running.module).__name__
-        return Place(operation, name, kind, site, running.input_shape, batch_first)  # type: ignore[arg-type]
-
-
 def survey(bench: Bench) -> Findings:
     """One replay in eval mode, all of whose operations are looked at."""
     if "survey" not in bench.memory:
-        with Where(bench).followed() as where:
+        with where_in(bench).followed() as where:
             watch = _Survey(where, bench.rows)
             bench.run(under=watch)
         bench.memory["survey"] = watch.found
@@ -103,14 +35,42 @@ def survey(bench: Bench) -> Findings:
     return found
 
 
+def where_in(bench: Bench) -> Where:
+    return Where(bench.session, bench.module, bench.name, bench.call.site)
+
+
+Watch = TypeVar("Watch", bound="Comparing")
+
+
+class Comparing(TorchDispatchMode):
+    """Remembers in `seen` what the operations of a replay gave; the second time, compares with that."""
+
+    seen: list[Any]
+
+
+def compared(
+    bench: Bench, make: Callable[[Where, Any], Watch], change: Change, only: int | None = None
+) -> Watch:
+    """A replay that is remembered, and one with something changed that was compared with it."""
+    with where_in(bench).followed() as where:
+        before = make(where, None)
+        bench.run(under=before)
+        after = make(where, before.seen)
+        bench.run(change, only=only, under=after)
+    return after
+
+
+def name_of_operation(function: Any) -> str:
+    return str(function.overloadpacket.__name__).strip("_")
+
+
+def first_with_axes(value: Any) -> Tensor | None:
+    return next((t for t in tensors_in(value) if t.dim()), None)
+
+
 def first_mixing_operation(bench: Bench, change: Change) -> Place | None:
     """The operation after which other samples than the changed one differ, or the one that lost their axis before."""
-    with Where(bench).followed() as where:
-        before = _Rows(where, bench.rows, None)
-        bench.run(under=before)
-        after = _Rows(where, bench.rows, before.seen)
-        bench.run(change, under=after)
-        return after.found
+    return compared(bench, partial(_Rows, bench.rows), change).found
 
 
 @dataclass
@@ -133,16 +93,16 @@ class _Survey(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        name, found = str(func.overloadpacket.__name__).strip("_"), self.found
+        name, found = name_of_operation(func), self.found
         if found.random is None and any(word in name for word in _RANDOM):
             found.random = self._where.place(name)
         found.batch_first = found.batch_first or self._where.batch_first
         if name in _WEIGHING:
             found.products += 1
             found.weighted = found.weighted or self._where.place(name)
-        first = next((t for t in tensors_in(result) if t.dim()), None)
+        first = first_with_axes(result)
         if first is not None and not self._where.in_library:
-            self._look(name, first, next((t for t in tensors_in(args) if t.dim()), None))
+            self._look(name, first, first_with_axes(args))
         return result
 
     def _look(self, name: str, made: Tensor, given: Tensor | None) -> None:
@@ -166,10 +126,10 @@ def reordered(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
 Seen = list[tuple[str, Tensor | None]]
 
 
-class _Rows(TorchDispatchMode):
+class _Rows(Comparing):
     """Remembers what every operation gave for each sample; the second time, looks for where samples meet."""
 
-    def __init__(self, where: Where, rows: int, seen: Seen | None) -> None:
+    def __init__(self, rows: int, where: Where, seen: Seen | None) -> None:
         super().__init__()
         self.where, self.rows = where, rows
         self.seen: Seen = []
@@ -181,8 +141,8 @@ class _Rows(TorchDispatchMode):
         result = func(*args, **(kwargs or {}))
         if self.found is not None:
             return result
-        name = str(func.overloadpacket.__name__).strip("_")
-        first = next((t for t in tensors_in(result) if t.dim()), None)
+        name = name_of_operation(func)
+        first = first_with_axes(result)
         by_sample = first is not None and len(first) == self.rows
         reference = self._next(name)
         if self._reference is None:

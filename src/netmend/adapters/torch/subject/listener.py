@@ -20,6 +20,7 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
+from netmend.adapters.torch.guard import Patches
 from netmend.adapters.torch.subject.calls import (
     MOST_TEST,
     Heard,
@@ -32,9 +33,7 @@ from netmend.adapters.torch.subject.calls import (
 )
 from netmend.adapters.torch.subject.labels import label_beside
 from netmend.adapters.torch.watch.eligible import tensors_in, unusual_execution
-from netmend.adapters.torch.watch.loss_calls import CRITERIA
-from netmend.adapters.torch.watch.operands import split_arguments
-from netmend.adapters.torch.watch.patches import Patches
+from netmend.adapters.torch.watch.loss_calls import CRITERIA, split_arguments
 
 MOST_TRAINING = 3_000  # inputs of training that are kept
 _MOST_HASHED = 20_000  # inputs of training that are recognised in evaluation

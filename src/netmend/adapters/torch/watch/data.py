@@ -12,9 +12,8 @@ from torch import Tensor
 from torch.utils.data import DataLoader, RandomSampler, SequentialSampler, WeightedRandomSampler
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
-from netmend.adapters.torch.guard import RAISED, around, guarded
-from netmend.adapters.torch.watch.collation import Collation
-from netmend.adapters.torch.watch.deferred import Deferred
+from netmend.adapters.torch.guard import RAISED, guarded
+from netmend.adapters.torch.watch.arrivals import Deferred, Gathering
 from netmend.adapters.torch.watch.eligible import tensors_in
 from netmend.adapters.torch.watch.fingerprint import (
     describe_inputs,
@@ -22,11 +21,10 @@ from netmend.adapters.torch.watch.fingerprint import (
     hash_samples,
     summary_of,
 )
-from netmend.adapters.torch.watch.handed_labels import HandedLabels
-from netmend.adapters.torch.watch.worker_seeds import copied_to_workers
-from netmend.observe.naming import name_of
+from netmend.adapters.torch.watch.loaders import Collation, HandedLabels, copied_to_workers
 from netmend.observe.schedule import FULL
-from netmend.vocabulary import BatchPrint, LoaderFact, ProbeFact
+from netmend.observe.sites import name_of
+from netmend.vocabulary import BatchPrint, LoaderFact
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.watch.models import Model
@@ -53,9 +51,9 @@ class Data:
         self._cost = 0.0
 
     def install(self) -> None:
-        session, wrap = self.session, self.session.patches.wrap
-        wrap(DataLoader, "__iter__", around(session, "DataLoaders", self._iterating, always=True))
-        wrap(_BaseDataLoaderIter, "__next__", around(session, "DataLoaders", self._fetching, self._fetched))
+        watch = self.session.watch
+        watch("DataLoaders", DataLoader, "__iter__", self._iterating, always=True)
+        watch("DataLoaders", _BaseDataLoaderIter, "__next__", self._fetching, self._fetched)
 
     # -- loaders ------------------------------------------------------------------------------------------------
 
@@ -94,14 +92,9 @@ class Data:
     def _worker_seeds(self, loader: Any, name: str) -> None:
         copied = copied_to_workers(loader)
         if copied is not None:
-            values = {
-                "workers": loader.num_workers,
-                "kind": copied.kind,
-                "name": copied.name,
-                "owner": copied.owner,
-            }
-            step, what = self.session.recorder.step, "worker seeds"
-            self.session.recorder.fact(ProbeFact(f"{what}@{name}", what, name, step, values, copied.site))
+            values = {"workers": loader.num_workers, **vars(copied)}
+            site = values.pop("site")
+            self.session.recorder.probe("worker seeds", name, values, site)
 
     @guarded("DataLoaders")
     def _batch(self, batch: Any) -> None:
@@ -192,8 +185,7 @@ class Data:
             opened.fill({"hashes": hashes, "features": features, "feature_axis": axis})
 
         if wanted:
-            opened.pending += 1
-            self.deferred.add(wanted, known)
+            self.deferred.add(wanted, opened.gathering.awaited(known))
 
     def saw_target(self, target: Tensor | None) -> None:
         """A loss was computed for the batch that was fingerprinted last."""
@@ -203,15 +195,16 @@ class Data:
         if target.dim() == 0 or len(target) != opened.print.size:
             return
         opened.has_target = True
-        opened.pending += 1
-        self.deferred.add(
-            {"target": target.detach()[:4096]}, lambda values: opened.fill(describe_targets(values["target"]))
-        )
+
+        def known(values: dict[str, Tensor]) -> None:
+            opened.fill(describe_targets(values["target"]))
+
+        self.deferred.add({"target": target.detach()[:4096]}, opened.gathering.awaited(known))
 
     def close(self) -> None:
         opened, self._open = self._open, None
         if opened is not None:
-            opened.close()
+            opened.gathering.close()
 
     def step_over(self, step: int) -> None:
         self.handed.forget()
@@ -227,24 +220,12 @@ class Opening:
     """A fingerprint that is being put together; written once it is closed and everything about it has arrived."""
 
     def __init__(self, session: TorchSession, empty: BatchPrint) -> None:
-        self._session = session
         self.print = empty
         self.has_target = False
-        self.pending = 0
-        self._closed = False
+        self.gathering = Gathering(session, lambda: session.recorder.batch(self.print))
 
     def fill(self, fields: dict[str, Any]) -> None:
         self.print = replace(self.print, **fields)
-        self.pending -= 1
-        self._check()
-
-    def close(self) -> None:
-        self._closed = True
-        self._check()
-
-    def _check(self) -> None:
-        if self._closed and self.pending == 0:
-            self._session.recorder.batch(self.print)
 
 
 def _single(inputs: Tensor, model: Model) -> bool:

@@ -43,3 +43,7 @@ def tensors_in(value: Any, depth: int = 3) -> Iterator[Tensor]:
 
 def first_tensor(value: Any) -> Tensor | None:
     return next(tensors_in(value), None)
+
+
+def shapes_in(value: Any) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(tensor.shape) for tensor in tensors_in(value))

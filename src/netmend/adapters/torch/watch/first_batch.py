@@ -6,7 +6,7 @@ They replay the forward pass. A model whose code cannot be run again unseen, or 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any
@@ -15,44 +15,34 @@ import torch
 from torch import Tensor, nn
 
 from netmend.adapters.torch.guard import guarded
-from netmend.adapters.torch.probes import (
-    affine,
-    axis_order,
-    batch_independence,
-    batch_overfit,
-    eval_determinism,
-    first_step,
-    gradient_check,
-    input_dependency,
-    input_ignored,
-    layout,
-    looking_ahead,
-    mode_gap,
-    rate_probe,
-)
+from netmend.adapters.torch.probes import first_step, forward_passes, gradient_check, looking_ahead
 from netmend.adapters.torch.probes.bench import Bench, Found, spread
-from netmend.adapters.torch.probes.workshop import Workshop
+from netmend.adapters.torch.probes.copies import Workshop, batch_overfit, input_ignored, rate_probe
 from netmend.adapters.torch.watch.eligible import unusual_execution
-from netmend.adapters.torch.watch.kept import Kept
 from netmend.adapters.torch.watch.replayable import Quiet
-from netmend.adapters.torch.watch.undisturbed import undisturbed
-from netmend.vocabulary import ProbeFact
+from netmend.adapters.torch.watch.undisturbed import Kept, undisturbed
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.watch.models import Model
     from netmend.adapters.torch.watch.nonfinite import ForwardCall
     from netmend.adapters.torch.watch.session import TorchSession
 
-_FIRST: tuple[Any, ...] = (
-    layout,
-    eval_determinism,
-    batch_independence,
-    input_dependency,
-    affine,
-    axis_order,
-    gradient_check,
-)
-_TRAINING: tuple[Any, ...] = (batch_overfit, input_ignored, rate_probe)  # with --probe
+AFFINE = "affine"
+# By the name of what is found out; in the order in which they are made.
+_FIRST: dict[str, Callable[[Bench], Found | Iterable[Found] | None]] = {
+    "layout": forward_passes.layout,
+    "eval determinism": forward_passes.eval_determinism,
+    "batch independence": forward_passes.batch_independence,
+    "input dependency": forward_passes.input_dependency,
+    AFFINE: forward_passes.affine,
+    "axis order": forward_passes.axis_order,
+    gradient_check.WHAT: gradient_check.examine,
+}
+_TRAINING = {
+    "batch overfit": batch_overfit,
+    "input ignored": input_ignored,
+    "rate probe": rate_probe,
+}  # with --probe
 _REPLAYS = 8  # that the first probes need, about
 _SECONDS = 0.15  # of computing they may take together; at the first step, no budget is touched
 _LARGEST = 64_000_000  # bytes of parameters: they are copied
@@ -83,7 +73,7 @@ class FirstBatch:
         self._known: dict[str, _Known] = {}
         self._functions_checked = False
 
-    @guarded("first-batch checks")
+    @guarded("first-batch checks", inside=True)
     def step_over(self, step: int) -> None:
         """A closely observed step has ended; its batch, its random state and its losses are still there."""
         session = self.session
@@ -93,7 +83,7 @@ class FirstBatch:
             for call in due.values():
                 self._examine(call, step)
 
-    @guarded("first-batch checks")
+    @guarded("first-batch checks", inside=True)
     def backward_begins(self, objective: Tensor) -> None:
         """Hand-written gradients between model and objective can be checked while the graph is there."""
         if self._functions_checked:
@@ -200,9 +190,9 @@ class FirstBatch:
         if few is not None and few.refused and whole.rows <= _WHOLE:
             used = whole  # written for one size of batch
         if whole.rows == 1:
-            found = affine.alone(whole)
+            found = forward_passes.affine_alone(whole)
             if found is not None:
-                self._record(affine.WHAT, found, whole.name)
+                self._record(AFFINE, found, whole.name)
             return True
         sizes = {size for leaf in used.batched for size in leaf.shape[1:]}
         if not 2 <= used.rows <= _WHOLE or used.rows in sizes:
@@ -210,9 +200,9 @@ class FirstBatch:
         if used.base is not None and (thread_time() - started) * _REPLAYS / 2 > 2 * _SECONDS:
             self._left_out(model.name, "a forward pass takes too long")
             return True
-        for probe in _FIRST:
-            for found in _all(probe.examine(used)):
-                self._record(probe.WHAT, found, used.name)
+        for what, examine in _FIRST.items():
+            for found in _all(examine(used)):
+                self._record(what, found, used.name)
         return used.base is None or spread(used.base) > 0
 
     def _ahead(self, bench: Bench, model: Model) -> bool:
@@ -226,11 +216,11 @@ class FirstBatch:
         alone = first_step.examine(bench) if known.gaps == 1 else None
         if alone is not None:
             self._record(first_step.WHAT, alone, bench.name)
-        found = mode_gap.examine(bench)
+        found = forward_passes.mode_gap(bench)
         if found is None or not found.values["output"]:
             known.gaps = _GAPS  # modes make no difference here
         if found is not None:
-            self._record(mode_gap.WHAT, found, bench.name, f":{bench.step}")
+            self._record("mode gap", found, bench.name, f":{bench.step}")
 
     def _train_copies(self, bench: Bench, quiet: Quiet) -> None:
         """The costlier experiments, when asked for."""
@@ -241,21 +231,20 @@ class FirstBatch:
         kept = Kept()
         with undisturbed(None, kept):
             quiet.keep(kept)
-            for probe in _TRAINING:
+            for what, examine in _TRAINING.items():
                 bench.call.random.restore()
                 try:
                     with torch.enable_grad():
-                        found = probe.examine(workshop)
+                        found = examine(workshop)
                 except Exception as problem:  # noqa: BLE001 - the user's code, in a situation it was not written for
-                    self._left_out(bench.name, f"{type(problem).__name__}: {problem}", probe.WHAT)
+                    self._left_out(bench.name, f"{type(problem).__name__}: {problem}", what)
                     continue
                 if found is not None:
-                    self._record(probe.WHAT, found, bench.name)
+                    self._record(what, found, bench.name)
 
     def _record(self, what: str, found: Found, model: str, suffix: str = "") -> None:
-        component, recorder = found.component or model, self.session.recorder
-        name = f"{what}@{component}{suffix}"
-        recorder.fact(ProbeFact(name, what, component, recorder.step, dict(found.values), found.site))
+        component = found.component or model
+        self.session.recorder.probe(what, component, dict(found.values), found.site, f"{component}{suffix}")
 
 
 def _all(found: Any) -> Iterator[Found]:

@@ -12,12 +12,12 @@ from torch.amp import grad_scaler
 from torch.nn.utils import clip_grad
 from torch.optim import lr_scheduler
 
-from netmend.adapters.torch.guard import RAISED, around, guarded
+from netmend.adapters.torch.guard import RAISED, guarded
 from netmend.adapters.torch.watch.arrivals import Gathering
 from netmend.adapters.torch.watch.eligible import plain
-from netmend.adapters.torch.watch.schedulers import record_scheduler
-from netmend.observe.naming import name_of
+from netmend.adapters.torch.watch.structure import record_scheduler
 from netmend.observe.schedule import FULL
+from netmend.observe.sites import name_of
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.watch.session import TorchSession
@@ -34,32 +34,24 @@ class Loop:
         self._train_depth = 0
 
     def install(self) -> None:
-        session, wrap = self.session, self.session.patches.wrap
-        order = "the order of calls in the loop"
-        wrap(
-            torch.autograd,
-            "backward",
-            around(session, "backward passes", self._backward, self._backward_done, always=True),
-        )
-        wrap(torch.autograd, "grad", around(session, "backward passes", self._grad, self._grad_done))
-        for owner in (torch.optim.Optimizer, torch.nn.Module):
-            wrap(owner, "zero_grad", around(session, order, self._zero_grad))
+        watch, optimizer, module = self.session.watch, torch.optim.Optimizer, torch.nn.Module
+        order, scaling, scaler = "the order of calls in the loop", "loss scaling", grad_scaler.GradScaler
+        passes = "backward passes"
+        watch(passes, torch.autograd, "backward", self._backward, self._backward_done, always=True)
+        watch(passes, torch.autograd, "grad", self._grad, self._grad_done)
+        for owner in (optimizer, module):
+            watch(order, owner, "zero_grad", self._zero_grad)
         for place in (clip_grad, torch.nn.utils):
-            wrap(place, "clip_grad_norm_", around(session, order, self._interested, self._clip_done))
-            wrap(place, "clip_grad_value_", around(session, order, self._clip_value))
+            watch(order, place, "clip_grad_norm_", self._interested, self._clipped)
+            watch(order, place, "clip_grad_value_", self._clip_value)
         for kind in vars(lr_scheduler).values():
             if isinstance(kind, type) and "step" in vars(kind) and issubclass(kind, lr_scheduler.LRScheduler):
-                wrap(
-                    kind,
-                    "step",
-                    around(session, "schedulers", self._scheduler, self._scheduler_done, always=True),
-                )
-        wrap(torch.nn.Module, "train", around(session, order, self._train, self._train_done, always=True))
-        scaler = grad_scaler.GradScaler
-        wrap(scaler, "scale", around(session, "loss scaling", self._scale, self._scale_done))
-        wrap(scaler, "unscale_", around(session, order, self._unscale))
-        wrap(scaler, "step", around(session, "loss scaling", self._scaler_step, self._scaler_step_done))
-        wrap(scaler, "update", around(session, "loss scaling", self._interested, self._scaler_update_done))
+                watch("schedulers", kind, "step", self._scheduler, self._scheduler_done, always=True)
+        watch(order, module, "train", self._train, self._train_done, always=True)
+        watch(scaling, scaler, "scale", None, self._scaled)
+        watch(order, scaler, "unscale_", self._unscale)
+        watch(scaling, scaler, "step", self._scaler_step, self._scaler_step_done)
+        watch(scaling, scaler, "update", self._interested, self._scale_known)
 
     def finish(self) -> None:
         """What was called after the last step (a final evaluation) is a pattern of its own, without a step."""
@@ -149,22 +141,25 @@ class Loop:
 
     # -- clipping ---------------------------------------------------------------------------------------------
 
-    def _clip_done(self, token: Any, args: Any, kwargs: Any, total: Any) -> None:
-        if total is not RAISED:
-            self._clipped(total, kwargs.get("max_norm", args[1] if len(args) > 1 else math.nan))
-
     @guarded("gradient clipping")
-    def _clipped(self, total: Any, limit: float) -> None:
+    def _clipped(self, token: Any, args: Any, kwargs: Any, total: Any) -> None:
+        if total is RAISED:
+            return
+        limit = kwargs.get("max_norm", args[1] if len(args) > 1 else math.nan)
         session = self.session
         session.recorder.patterns.note("clip", "", "norm", session.sites.here())
-        recorder, step = session.recorder, session.recorder.step
         if isinstance(total, Tensor) and total.numel() == 1 and plain(total):
-            gathering = Gathering(session, lambda: None)
-            value = gathering.add(
-                total.detach(), lambda norm: recorder.row("clip", "", step, (norm, float(limit)))
-            )
+            value = self._write_later("clip", "", total, float(limit))
             if value is not None:
                 session.nonfinite.clip_norm(value)
+
+    def _write_later(self, kind: str, component: str, number: Tensor, *more: float) -> float | None:
+        """A row of a number that may still be on a device; the number, if it is known now."""
+        recorder, step = self.session.recorder, self.session.recorder.step
+        gathering = Gathering(self.session, lambda: None)
+        return gathering.add(
+            number.detach(), lambda value: recorder.row(kind, component, step, (value, *more))
+        )
 
     def _clip_value(self, args: Any, kwargs: Any) -> None:
         if self.session.watching():
@@ -203,17 +198,11 @@ class Loop:
 
     # -- automatic mixed precision ------------------------------------------------------------------------------
 
-    def _scale(self, args: Any, kwargs: Any) -> bool:
-        return True
-
-    def _scale_done(self, token: Any, args: Any, kwargs: Any, scaled: Any) -> None:
-        outputs = args[1] if len(args) > 1 else kwargs.get("outputs")
-        if isinstance(outputs, Tensor) and isinstance(scaled, Tensor) and scaled is not outputs:
-            self._scaled(outputs, scaled)
-
     @guarded("loss scaling")
-    def _scaled(self, loss: Tensor, scaled: Tensor) -> None:
-        self.session.losses.unscaled.put(scaled, loss.detach())
+    def _scaled(self, token: Any, args: Any, kwargs: Any, scaled: Any) -> None:
+        loss = args[1] if len(args) > 1 else kwargs.get("outputs")
+        if isinstance(loss, Tensor) and isinstance(scaled, Tensor) and scaled is not loss:
+            self.session.losses.unscaled.put(scaled, loss.detach())
 
     def _scaler_step(self, args: Any, kwargs: Any) -> tuple[int] | None:
         return (self.session.steps.optimizer_steps,) if self.session.watching() else None
@@ -229,16 +218,11 @@ class Loop:
         session.recorder.patterns.note("step", name, "skipped by GradScaler", session.sites.here())
         session.steps.end(name)
 
-    def _scaler_update_done(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
-        if result is not RAISED and args[0].is_enabled():
-            self._scale_known(args[0])
-
     @guarded("loss scaling")
-    def _scale_known(self, scaler: Any) -> None:
-        session = self.session
-        session.environment_changed(grad_scaler=True)
-        tensor = getattr(scaler, "_scale", None)
+    def _scale_known(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
+        if result is RAISED or not args[0].is_enabled():
+            return
+        self.session.environment_changed(grad_scaler=True)
+        tensor = getattr(args[0], "_scale", None)
         if isinstance(tensor, Tensor):
-            recorder, step = session.recorder, session.recorder.step
-            gathering = Gathering(session, lambda: None)
-            gathering.add(tensor.detach(), lambda scale: recorder.row("scale", "GradScaler", step, (scale,)))
+            self._write_later("scale", "GradScaler", tensor)

@@ -13,19 +13,28 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from netmend.adapters.torch.guard import RAISED, around, guarded
-from netmend.adapters.torch.watch.class_axis import Layout, classes_scrambled
+from netmend.adapters.torch.guard import RAISED, guarded
 from netmend.adapters.torch.watch.eligible import first_tensor, plain, unusual_execution
 from netmend.adapters.torch.watch.expressions import recognise
 from netmend.adapters.torch.watch.known import Known
-from netmend.adapters.torch.watch.loss_calls import CRITERIA, LossCall, detached, flattened, same_for
-from netmend.adapters.torch.watch.loss_path import grown_in_graph, path_facts
-from netmend.adapters.torch.watch.operands import autograd_path, loss_settings, operands_of, split_arguments
-from netmend.adapters.torch.watch.pair_scores import pair_scores
+from netmend.adapters.torch.watch.loss_calls import (
+    CRITERIA,
+    Layout,
+    LossCall,
+    autograd_path,
+    classes_scrambled,
+    detached,
+    flattened,
+    loss_settings,
+    operands_of,
+    same_for,
+    split_arguments,
+)
+from netmend.adapters.torch.watch.loss_path import grown_in_graph, pair_scores, path_facts
 from netmend.library.losses import OF_CLASS_INDEX
 from netmend.observe.schedule import FULL
-from netmend.observe.task import task_of
-from netmend.vocabulary import LossFact, ProbeFact, Site, TaskFact
+from netmend.observe.targets import task_of
+from netmend.vocabulary import LossFact, Site, TaskFact
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.watch.session import TorchSession
@@ -49,16 +58,11 @@ class Losses:
         self._on_path: set[str] = set()  # operations between output and objective that were written down
 
     def install(self) -> None:
-        session, wrap = self.session, self.session.patches.wrap
+        watch = self.session.watch
         for criterion in CRITERIA:
-            original = getattr(functional, criterion)
-            after = partial(self._returned, criterion, original)
-            wrap(functional, criterion, around(session, "loss functions", self._calling, after))
-        wrap(
-            nn.modules.loss._Loss,
-            "__call__",
-            around(session, "loss modules", self._module, self._module_done),
-        )
+            after = partial(self._returned, criterion, getattr(functional, criterion))
+            watch("loss functions", functional, criterion, self._calling, after)
+        watch("loss modules", nn.modules.loss._Loss, "__call__", self._module, self._module_done)
 
     def _calling(self, args: Any, kwargs: Any) -> bool | None:
         """Whether the operations around the loss are being watched; None when the call is of no interest."""
@@ -134,8 +138,7 @@ class Losses:
             "operation": "view",
             "classes": True,
         }
-        step, what = self.session.recorder.step, "axis order"
-        self.session.recorder.fact(ProbeFact(f"{what}@{loss}", what, loss, step, values, site))
+        self.session.recorder.probe("axis order", loss, values, site)
 
     def _name(self, criterion: str, site: Site | None) -> str:
         key = (criterion, id(site))  # sites are interned
@@ -192,9 +195,7 @@ class Losses:
             return
         session.evaluation.backward_begins()
         if session.steps.by_hand and not session.models.all:
-            session.busy = False
             session.steps.boundary()
-            session.busy = True
             if session.recorder.level == FULL or not session.by_hand.parameters():
                 session.by_hand.find_leaves(objective)
         original = self.unscaled.get(objective)
@@ -204,12 +205,10 @@ class Losses:
             session.thread = threading.get_ident()
         if session.recorder.level == FULL:
             name = self._identify(objective, shown, value, site)
-            session.busy = False  # a part of its own
             session.graphs.look(name, objective)
             session.loose.look(objective)
             session.passages.look(objective)
             session.first_batch.backward_begins(objective)
-            session.busy = True
         if value is not None and not math.isfinite(value):
             session.nonfinite.check_loss(objective, value, site)
 
@@ -279,9 +278,7 @@ class Losses:
     # -- the end of a step ---------------------------------------------------------------------------------------
 
     def step_over(self, step: int) -> None:
-        self.session.busy = False
         self.session.progress.step_over(step)
-        self.session.busy = True
         if self.calls or self.facts:
             self._closely_seen += 1
             # What a hand-written objective is given can only be seen by watching its operations again.

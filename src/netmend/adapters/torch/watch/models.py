@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import weakref
 from time import perf_counter
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -12,16 +13,40 @@ from torch import Tensor, nn
 
 from netmend.adapters.torch.guard import RAISED, around, guarded
 from netmend.adapters.torch.watch import structure
-from netmend.adapters.torch.watch.class_axis import Layout
-from netmend.adapters.torch.watch.direct_calls import owner_called_directly
-from netmend.adapters.torch.watch.eligible import tensors_in, unusual_execution
+from netmend.adapters.torch.watch.eligible import shapes_in, tensors_in, unusual_execution
 from netmend.adapters.torch.watch.environment import conditions
-from netmend.observe.naming import name_of
+from netmend.adapters.torch.watch.loss_calls import Layout
 from netmend.observe.schedule import FULL
+from netmend.observe.sites import name_of
 from netmend.vocabulary import Event, Site
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.watch.session import TorchSession
+
+
+_MOST_FRAMES = 12
+_CALLING = ("_call_impl", "_wrapped_call_impl", "__call__")
+
+
+def owner_called_directly(module: nn.Module, frame: FrameType | None) -> nn.Module | None:
+    """The outermost module around this one whose forward() runs without having been called as a module."""
+    found: nn.Module | None = None
+    for _ in range(_MOST_FRAMES):
+        if frame is None:
+            break
+        if frame.f_code.co_name == "forward" and frame.f_code.co_varnames:
+            owner = frame.f_locals.get(frame.f_code.co_varnames[0])
+            calling = frame.f_back.f_code.co_name if frame.f_back is not None else ""
+            if (
+                isinstance(owner, nn.Module)
+                and owner is not module
+                and calling not in _CALLING
+                and any(child is module for child in owner.modules())
+            ):
+                found = owner
+        frame = frame.f_back
+    return found
+
 
 _SELDOM = 16  # steps between two calls without gradients from which on they are evaluation rather than part of a step
 
@@ -86,7 +111,7 @@ class Model:
     def returned(self, module: nn.Module, args: Any, output: Any) -> None:
         seen = self.calls.get(id(module))
         if seen is not None and seen.times == 1:
-            seen.inputs = tuple(tuple(t.shape) for t in tensors_in(args))
+            seen.inputs = shapes_in(args)
             outputs = list(tensors_in(output))
             seen.outputs = tuple(tuple(t.shape) for t in outputs)
             seen.dtype = str(outputs[0].dtype).removeprefix("torch.") if outputs else ""
@@ -219,9 +244,7 @@ class Models:
         model.seen_in_train_mode = model.seen_in_train_mode or (grad and training)
         if grad and training:
             session.evaluation.close()
-            session.busy = False  # ending a step by hand is a part of its own
             session.steps.boundary()
-            session.busy = True
         elif not training or not grad:
             # In eval mode with gradients it may still turn out to be training: backward() decides.
             session.evaluation.begin(model, training, grad)
@@ -238,7 +261,7 @@ class Models:
                 self._changed(model, module)
             session.environment_changed(**conditions(module))
             if not model.structure_known:
-                model.input_shapes = tuple(tuple(t.shape) for t in tensors_in((args, kwargs)))
+                model.input_shapes = shapes_in((args, kwargs))
             session.functions.enter_forward(module)
         session.readiness.entered(model, module, site)
         if not model.scores(args, kwargs):  # what a criterion is given is no data
@@ -277,7 +300,7 @@ class Models:
             session.nonfinite.leaving(output)
         if session.recorder.level == FULL and grad:
             if not model.structure_known:
-                model.output_shapes = tuple(tuple(t.shape) for t in tensors_in(output))
+                model.output_shapes = shapes_in(output)
             session.functions.enter_tail(output)
             self.outputs = [Layout.of(tensor) for tensor in tensors_in(output)]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +17,19 @@ from torch import Tensor, nn
 
 from netmend.adapters.torch.guard import guarded, shielded
 from netmend.adapters.torch.watch.eligible import tensors_in
-from netmend.adapters.torch.watch.replay import Origin, replay_backward, replay_forward
-from netmend.adapters.torch.watch.tail_origin import origin_in_tail
+from netmend.adapters.torch.watch.replay import (
+    Origin,
+    _described,
+    _function_name,
+    replay_backward,
+    replay_forward,
+)
 from netmend.adapters.torch.watch.undisturbed import RandomState
 from netmend.vocabulary import Event, Site
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.watch.session import TorchSession
+
 
 _MOST_CALLS = 4  # forward passes of one step that are kept for a replay
 _LARGEST_GRADIENT = 16_000_000  # bytes of an output's gradient that may be held until the step ends
@@ -131,8 +138,8 @@ class Nonfinite:
 
     # -- finding ------------------------------------------------------------------------------------------------
 
-    @guarded("the origin of non-finite values")
-    def _replayed_forward(self) -> Origin | None:
+    @guarded("the origin of non-finite values", inside=True)
+    def _origin_forward(self) -> Origin | None:
         for call in self.calls:
             module = call.module()
             if module is None:
@@ -151,11 +158,8 @@ class Nonfinite:
                 return Origin("the target of the loss", "data", "target", fact.called if fact else None)
         return None
 
-    def _origin_forward(self) -> Origin | None:
-        return self._unlocked(self._replayed_forward)
-
-    @guarded("the origin of non-finite values")
-    def _replayed_backward(self) -> Origin | None:
+    @guarded("the origin of non-finite values", inside=True)
+    def _origin_backward(self) -> Origin | None:
         for call in self.calls:
             module = call.module()
             known = [g for g in call.output_gradients if g is not None]
@@ -167,18 +171,6 @@ class Nonfinite:
             if origin is not None:
                 return origin
         return None
-
-    def _origin_backward(self) -> Origin | None:
-        return self._unlocked(self._replayed_backward)
-
-    def _unlocked(self, find: Any) -> Origin | None:
-        """Replays run the user's forward code: they are a part of their own, with its own guard."""
-        self.session.busy = False
-        try:
-            origin: Origin | None = find()
-            return origin
-        finally:
-            self.session.busy = True
 
     def _loss_backward(self) -> Origin:
         """The gradient that reaches the model is already bad: the loss itself makes it."""
@@ -281,3 +273,78 @@ def _word(value: float) -> str:
     if math.isnan(value):
         return "NaN"
     return "infinite" if math.isinf(value) else f"{value:g}"
+
+
+# Where a loss goes wrong between the model's output and backward(): read from the autograd graph, which still holds values.
+
+_MOST_NODES = 2_000
+
+# Operations that can make non-finite values, computed again from what the graph saved.
+_AGAIN: dict[str, Callable[[Any], Tensor]] = {
+    "log": lambda node: torch.log(node._saved_self),
+    "log2": lambda node: torch.log2(node._saved_self),
+    "log10": lambda node: torch.log10(node._saved_self),
+    "log1p": lambda node: torch.log1p(node._saved_self),
+    "exp": lambda node: node._saved_result,
+    "sqrt": lambda node: node._saved_result,
+    "rsqrt": lambda node: node._saved_result,
+    "reciprocal": lambda node: node._saved_result,
+    "div": lambda node: 1.0 / node._saved_other,
+    "pow": lambda node: torch.pow(node._saved_self, node._saved_exponent),
+    "mul": lambda node: node._saved_self * node._saved_other,
+    "acos": lambda node: torch.acos(node._saved_self),
+    "asin": lambda node: torch.asin(node._saved_self),
+    "mean": lambda node: torch.tensor(
+        1.0 / node._saved_self_sym_numel if node._saved_self_sym_numel else torch.nan
+    ),
+    "logsoftmax": lambda node: node._saved_result,
+    "softmax": lambda node: node._saved_result,
+    "binarycrossentropy": lambda node: torch.nn.functional.binary_cross_entropy(
+        node._saved_self, node._saved_target
+    ),
+}
+
+
+@torch.no_grad()
+def origin_in_tail(objective: Tensor, calls: list[ForwardCall], sites: dict[str, Site]) -> Origin | None:
+    """The deepest operation above the models' outputs whose result is not finite although its inputs are."""
+    nodes = _from_bottom(objective, {number for call in calls for number in call.output_nodes})
+    for node in nodes:
+        name = _function_name(node.name()).replace("_", "")
+        again = _AGAIN.get(name)
+        if again is None:
+            continue
+        try:
+            result = again(node)
+        except (RuntimeError, AttributeError, TypeError):
+            continue  # not saved by this version, or already freed
+        inputs = [
+            t
+            for t in (getattr(node, key, None) for key in ("_saved_self", "_saved_other"))
+            if isinstance(t, Tensor)
+        ]
+        broken = isinstance(result, Tensor) and not bool(torch.isfinite(result).all())
+        if broken and all(bool(torch.isfinite(t).all()) for t in inputs if t.is_floating_point()):
+            site = sites.get(name) or sites.get("truediv" if name == "div" else name)
+            return Origin(name, "forward", "loss", site, tuple(_described(t) for t in inputs))
+    return None
+
+
+def _from_bottom(objective: Tensor, outputs: set[int]) -> list[Any]:
+    """Nodes of the graph above the models' outputs, inputs before what is made of them."""
+    ordered: list[Any] = []
+    visited: set[Any] = set()
+    waiting: list[tuple[Any, bool]] = [(objective.grad_fn, False)]
+    while waiting and len(visited) < _MOST_NODES:
+        node, expanded = waiting.pop()
+        if node is None:
+            continue
+        if expanded:
+            ordered.append(node)
+            continue
+        if node in visited or node._sequence_nr() in outputs:
+            continue
+        visited.add(node)
+        waiting.append((node, True))
+        waiting.extend((parent, False) for parent, _ in node.next_functions)
+    return ordered

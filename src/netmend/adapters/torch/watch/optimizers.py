@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,8 +18,8 @@ from torch.optim.optimizer import (
 from netmend.adapters.torch.guard import guarded, shielded
 from netmend.adapters.torch.watch.eligible import plain
 from netmend.adapters.torch.watch.known import Known
-from netmend.observe.naming import name_of
 from netmend.observe.schedule import FULL, LIGHT
+from netmend.observe.sites import name_of
 from netmend.vocabulary import GroupFact, OptimizerFact, Site, Statistics
 
 if TYPE_CHECKING:
@@ -95,12 +96,7 @@ class Optimizers:
 
     def held(self) -> list[Tensor]:
         """What the optimisers hold: the weights of a program without modules."""
-        return [
-            p
-            for optimizer, _ in self.known.items()
-            for group in optimizer.param_groups
-            for p in group["params"]
-        ]
+        return [p for optimizer, _ in self.known.items() for p in parameters_of(optimizer)]
 
     def named(self, optimizer: Optimizer) -> list[tuple[str, Tensor]]:
         """The optimiser's parameters with their names; those of no known model are named after the optimiser."""
@@ -120,9 +116,7 @@ class Optimizers:
 
     def _record(self, optimizer: Optimizer, name: str, site: Site | None) -> None:
         """Write the fact when the optimiser is first seen and when its groups have changed."""
-        size = 0
-        for group in optimizer.param_groups:
-            size += len(group["params"])
+        size = sum(len(group["params"]) for group in optimizer.param_groups)
         unfinished = name in self._unnamed and self.session.recorder.level == FULL
         known_step = site is None or (name in self.facts and self.facts[name].stepped is not None)
         if self._groups.get(name) == size and not unfinished and known_step:
@@ -138,12 +132,7 @@ class Optimizers:
             )
             for group in optimizer.param_groups
         )
-        odd = {
-            type(p).__name__
-            for group in optimizer.param_groups
-            for p in group["params"]
-            if not _measurable(p)
-        }
+        odd = {type(p).__name__ for p in parameters_of(optimizer) if not _measurable(p)}
         if odd:
             kinds = ", ".join(sorted(odd))
             self.session.recorder.missing(
@@ -199,8 +188,8 @@ class Optimizers:
         """A non-finite gradient flows upstream: a few small gradients tell at once, at every step."""
         sentinels = self._sentinels.get(optimizer)
         if not sentinels or sentinels[0].grad is None:
-            with_grad = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
-            small = [p for p in with_grad if _measurable(p.grad) and p.numel() <= _SENTINEL_SIZE]
+            pairs = [(p, p.grad) for p in parameters_of(optimizer)]
+            small = [p for p, g in pairs if g is not None and _measurable(g) and p.numel() <= _SENTINEL_SIZE]
             sentinels = small[:1] + small[-1:] if len(small) > 1 else small
             self._sentinels.put(optimizer, sentinels[:_SENTINELS])
         for parameter in sentinels:
@@ -233,12 +222,7 @@ class Optimizers:
         models = self.session.models.all
         state = (tuple(id(model.parameter_ids) for model in models), tuple(self._groups.items()))
         if state != self._held_state:  # who holds what changes rarely, and looking takes time
-            held = {
-                id(p)
-                for optimizer, _ in self.known.items()
-                for group in optimizer.param_groups
-                for p in group["params"]
-            }
+            held = {id(p) for p in self.held()}
             self._held_state = state
             self._unheld = [
                 (n, weakref.ref(p)) for n, p in self.session.models.parameters() if id(p) not in held
@@ -290,6 +274,11 @@ class Optimizers:
                 value = float(rate)
                 last[index:] = [value, *last[index + 1 :]]
                 self.session.recorder.row("rate", f"{name}[{index}]", self.session.recorder.step, (value,))
+
+
+def parameters_of(optimizer: Optimizer) -> Iterator[Tensor]:
+    """Those of all its groups."""
+    return (parameter for group in optimizer.param_groups for parameter in group["params"])
 
 
 def _measurable(tensor: Tensor) -> bool:

@@ -122,16 +122,8 @@ class Readiness:
         def known(values: dict[str, Tensor]) -> None:
             numbers = {name: float(value) for name, value in values.items()}
             layer = min(numbers, key=lambda name: numbers[name])
-            recorder.fact(
-                ProbeFact(
-                    f"{ESTIMATE}@{model.name}",
-                    ESTIMATE,
-                    layer,
-                    step,
-                    {"agreement": numbers[layer], "layers": len(numbers), "model": model.name},
-                    site,
-                )
-            )
+            shown = {"agreement": numbers[layer], "layers": len(numbers), "model": model.name}
+            recorder.fact(ProbeFact(f"{ESTIMATE}@{model.name}", ESTIMATE, layer, step, shown, site))
 
         self.session.data.deferred.add(found, known)
 

@@ -6,17 +6,20 @@ Nothing of it is left afterwards (undisturbed.py).
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
-from netmend.adapters.torch.watch.eligible import plain, tensors_in
+from netmend.adapters.torch.watch.eligible import first_tensor, plain, tensors_in
+from netmend.adapters.torch.watch.graphs import nodes_below
 from netmend.adapters.torch.watch.masks import Masks, hidden_rows
 from netmend.adapters.torch.watch.undisturbed import undisturbed
 from netmend.vocabulary import Site
@@ -40,12 +43,79 @@ class Origin:
     mask: Site | None = None  # where that mask was made
 
 
+@dataclass(frozen=True)
+class Place:
+    """An operation of the forward pass: in which module, and at which line of the user's."""
+
+    operation: str
+    component: str = ""
+    kind: str = ""  # class of the module
+    site: Site | None = None
+    module_input: tuple[int, ...] = ()
+    batch_first: bool | None = None  # as the module has it, where that can be chosen
+
+
+class Where:
+    """Where a replay is: the user's line, and the modules being executed with the shapes that they were given."""
+
+    def __init__(self, session: TorchSession, module: nn.Module, name: str, called: Site | None) -> None:
+        self._session, self._module, self._name, self._called = session, module, name, called
+        self._started = session.sites.here()
+        self._stack: list[tuple[nn.Module, tuple[int, ...]]] = []
+
+    @contextlib.contextmanager
+    def followed(self) -> Iterator[Where]:
+        def enter(module: nn.Module, args: Any) -> None:
+            given = first_tensor(args)
+            self._stack.append((module, () if given is None else tuple(given.shape)))
+
+        def leave(module: nn.Module, args: Any, output: Any) -> None:
+            if self._stack:
+                self._stack.pop()
+
+        handles = [register_module_forward_pre_hook(enter), register_module_forward_hook(leave)]
+        try:
+            yield self
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    @property
+    def site(self) -> Site | None:
+        here = self._session.sites.here()
+        # Without a frame of the user's inside the model, the line found is the one that led to the replay.
+        return self._called if here == self._started else here
+
+    def here(self) -> tuple[Site | None, str]:
+        """The line, and the name of the innermost module."""
+        return self.site, self._session.names.get(self._stack[-1][0]) or "" if self._stack else self._name
+
+    @property
+    def in_library(self) -> bool:
+        """Whether the innermost module is one of the framework's own."""
+        return bool(self._stack) and type(self._stack[-1][0]).__module__.startswith("torch.nn.modules")
+
+    @property
+    def batch_first(self) -> bool:
+        return any(getattr(module, "batch_first", False) is True for module, _ in self._stack)
+
+    def place(self, operation: str) -> Place:
+        if not self._stack:
+            return Place(operation, self._name, type(self._module).__name__, self.site)
+        # Of layers inside layers, the one that lets the user choose the order of axes.
+        choosing = [pair for pair in self._stack if isinstance(getattr(pair[0], "batch_first", None), bool)]
+        module, shape = choosing[0] if choosing else self._stack[-1]
+        name, batch_first = self._session.names.get(module) or "", getattr(module, "batch_first", None)
+        kind = type(module).__name__
+        return Place(operation, name, kind, self.site, shape, batch_first if choosing else None)
+
+
 def replay_forward(session: TorchSession, module: nn.Module, call: ForwardCall) -> Origin | None:
     """Which operation of the forward pass made the first non-finite value?"""
-    with undisturbed(module), _module_stack(module) as stack:
+    with undisturbed(module), _where(session, module, call).followed() as where:
         call.random.restore()
         args, kwargs = _copied(call)
-        watch = _FiniteWatch(_Place(session, stack, call.site))
+        watch = _FiniteWatch(where.here)
         with torch.no_grad(), watch:
             output = module.forward(*args, **kwargs)
         # A value that is infinite for a while and does no harm is not what broke the loss.
@@ -54,9 +124,9 @@ def replay_forward(session: TorchSession, module: nn.Module, call: ForwardCall) 
 
 def replay_backward(session: TorchSession, module: nn.Module, call: ForwardCall) -> Origin | None:
     """Which node of the backward pass turned finite gradients into non-finite ones?"""
-    with undisturbed(module), _module_stack(module) as stack:
+    with undisturbed(module), _where(session, module, call).followed() as where:
         call.random.restore()
-        places = _Places(_Place(session, stack, call.site))
+        places = _Places(where.here)
         args, kwargs = _copied(call)
         # The guard switches function modes off while we compute; this one has to see the operations.
         with torch.enable_grad(), torch._C._EnableTorchFunction(), places:
@@ -72,6 +142,10 @@ def replay_backward(session: TorchSession, module: nn.Module, call: ForwardCall)
         if not pairs or not parameters:
             return None
         return _first_bad_node(pairs, parameters, places.found)
+
+
+def _where(session: TorchSession, module: nn.Module, call: ForwardCall) -> Where:
+    return Where(session, module, session.names.get(module) or "", call.site)
 
 
 def _copied(call: ForwardCall) -> tuple[Any, Any]:
@@ -95,22 +169,13 @@ def _first_bad_node(
         def check(given_on: Any, received: Any) -> None:
             if not found and _all_finite(received) and not _all_finite(given_on):
                 site, component = places.get(node, (None, ""))
-                sizes = tuple(f"gradient up to {_largest(received):.3g}" for _ in range(1))
+                sizes = (f"gradient up to {_largest(received):.3g}",)
                 found.append(Origin(_function_name(node.name()), "backward", component, site, sizes))
 
         return check
 
-    visited: set[Any] = set()
-    waiting = [tensor.grad_fn for tensor, _ in pairs]
-    handles = []
-    while waiting:
-        node = waiting.pop()
-        if node is None or node in visited:
-            continue
-        visited.add(node)
-        if not hasattr(node, "variable"):
-            handles.append(node.register_hook(checker(node)))
-        waiting.extend(parent for parent, _ in node.next_functions)
+    reached = nodes_below(*(tensor.grad_fn for tensor, _ in pairs), most=math.inf)
+    handles = [node.register_hook(checker(node)) for node in reached if not hasattr(node, "variable")]
     outputs, gradients = [t for t, _ in pairs], [g for _, g in pairs]
     try:
         torch.autograd.grad(outputs, parameters, gradients, allow_unused=True)
@@ -118,20 +183,6 @@ def _first_bad_node(
         for handle in handles:
             handle.remove()
     return found[0] if found else None
-
-
-class _Place:
-    """_Place a replay is: the user's line and the module being executed."""
-
-    def __init__(self, session: TorchSession, stack: list[nn.Module], called: Site | None) -> None:
-        self._session, self._stack, self._called = session, stack, called
-        self._started = session.sites.here()
-
-    def __call__(self) -> tuple[Site | None, str]:
-        here = self._session.sites.here()
-        # Without a frame of the user's inside the model, the line found is the one that led to the replay.
-        site = self._called if here == self._started else here
-        return site, self._session.names.get(self._stack[-1]) or "" if self._stack else ""
 
 
 # Operations that hand infinities out on request: masks and constants.
@@ -158,7 +209,7 @@ _SOFTMAX = ("_softmax", "_log_softmax", "softmax", "log_softmax")  # scores, and
 class _FiniteWatch(TorchDispatchMode):
     """Looks at what every operation is given and gives."""
 
-    def __init__(self, place: _Place) -> None:
+    def __init__(self, place: Callable[[], tuple[Site | None, str]]) -> None:
         super().__init__()
         self.place = place
         self.origin: Origin | None = None
@@ -188,7 +239,7 @@ class _FiniteWatch(TorchDispatchMode):
 class _Places(TorchFunctionMode):
     """Remembers for every node of the graph being built which line and module built it."""
 
-    def __init__(self, place: _Place) -> None:
+    def __init__(self, place: Callable[[], tuple[Site | None, str]]) -> None:
         super().__init__()
         self.place = place
         self.found: dict[Any, tuple[Site | None, str]] = {}
@@ -203,28 +254,6 @@ class _Places(TorchFunctionMode):
                 self.found[node] = place
                 waiting.extend(parent for parent, _ in node.next_functions)
         return result
-
-
-@contextlib.contextmanager
-def _module_stack(root: nn.Module) -> Iterator[list[nn.Module]]:
-    stack = [root]
-
-    def enter(module: nn.Module, args: Any) -> None:
-        stack.append(module)
-
-    def leave(module: nn.Module, args: Any, output: Any) -> None:
-        if len(stack) > 1:
-            stack.pop()
-
-    handles = [
-        nn.modules.module.register_module_forward_pre_hook(enter),
-        nn.modules.module.register_module_forward_hook(leave),
-    ]
-    try:
-        yield stack
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def _all_finite(value: Any) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import nn
 
-from netmend.adapters.torch.watch.kept import Kept
+from netmend.adapters.torch.watch.undisturbed import Kept
 
 if TYPE_CHECKING:
     from netmend.observe.sites import Sites

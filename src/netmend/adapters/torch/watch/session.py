@@ -9,23 +9,17 @@ from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 import torch
-from torch import Tensor
 
-from netmend.adapters.torch.guard import attempt, cost_of_a_pass, leave_modes
+from netmend.adapters.torch.guard import After, Before, Patches, around, attempt, cost_of_a_pass, leave_modes
 from netmend.adapters.torch.meters.host_meter import HostMeter
 from netmend.adapters.torch.meters.meter import Meter
-from netmend.adapters.torch.watch.arrivals import Expected
-from netmend.adapters.torch.watch.by_hand import ByHand
-from netmend.adapters.torch.watch.checkpoints import Checkpoints
+from netmend.adapters.torch.watch.construction import Checkpoints, Creation, Initialisers
 from netmend.adapters.torch.watch.crash import crash_fact
-from netmend.adapters.torch.watch.creation import Creation
 from netmend.adapters.torch.watch.data import Data
 from netmend.adapters.torch.watch.environment import environment
-from netmend.adapters.torch.watch.evaluation import Evaluation
 from netmend.adapters.torch.watch.first_batch import FirstBatch
 from netmend.adapters.torch.watch.functions import Functions, Spy
-from netmend.adapters.torch.watch.graphs import Graphs
-from netmend.adapters.torch.watch.initialisers import Initialisers
+from netmend.adapters.torch.watch.graphs import Graphs, Loose, Passages
 from netmend.adapters.torch.watch.known import Known
 from netmend.adapters.torch.watch.layers import Layers
 from netmend.adapters.torch.watch.loop import Loop
@@ -34,12 +28,9 @@ from netmend.adapters.torch.watch.models import Models
 from netmend.adapters.torch.watch.nonfinite import Nonfinite
 from netmend.adapters.torch.watch.often import Often
 from netmend.adapters.torch.watch.optimizers import Optimizers
-from netmend.adapters.torch.watch.passages import Passages
-from netmend.adapters.torch.watch.patches import Patches
-from netmend.adapters.torch.watch.progress import Progress
+from netmend.adapters.torch.watch.progress import Evaluation, Progress
 from netmend.adapters.torch.watch.readiness import Readiness
-from netmend.adapters.torch.watch.steps import Steps
-from netmend.adapters.torch.watch.unregistered_parameters import Loose
+from netmend.adapters.torch.watch.steps import ByHand, Steps
 from netmend.observe.recorder import Recorder
 from netmend.observe.schedule import FULL, LIGHT, LINE
 from netmend.vocabulary import EnvironmentFact, OptimizerFact, Site
@@ -171,6 +162,19 @@ class TorchSession:
         self.recorder.own += self.passes * self.pass_cost
         self.passes = 0
 
+    def watch(
+        self,
+        part: str,
+        owner: Any,
+        name: str,
+        before: Before | None,
+        after: After | None = None,
+        *,
+        always: bool = False,
+    ) -> None:
+        """Have a part see the calls of a function of the framework; see guard.around."""
+        self.patches.wrap(owner, name, around(self, part, before, after, always=always))
+
     # -- shared services --------------------------------------------------------------------------------------
 
     def watching(self) -> bool:
@@ -213,13 +217,6 @@ class TorchSession:
         for meter in self._meters.values():
             meter.collect(self.recorder.row, _arrived, wait)
 
-    def value_of(self, tensor: Tensor, expected: Expected) -> float | None:
-        """The value of a one-element tensor: at once in host memory, later (through `expected`) on a device."""
-        if tensor.is_cpu or self.trap:
-            return float(tensor.detach())
-        self.meter(tensor.device).scalar(expected, tensor.detach())
-        return None
-
     def unique_name(self, name: str) -> str:
         """The name itself, or with a number when it is taken."""
         number = self._taken[name] = self._taken.get(name, 0) + 1
@@ -236,9 +233,9 @@ class TorchSession:
             self.recorder.fact(updated)
 
 
-def _arrived(key: object, value: float) -> None:
-    if isinstance(key, Expected):
-        key.arrived(value)
+def _arrived(take: object, value: float) -> None:
+    if callable(take):
+        take(value)
 
 
 def _new_meter(device: torch.device) -> Meter:

@@ -1,9 +1,10 @@
-"""Steps: where one training step ends and the next begins, and the one row that is written for each."""
+"""Steps: where one training step ends and the next begins, with an optimiser or without, and the one row that is written for each."""
 
 from __future__ import annotations
 
 import contextlib
 import math
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -14,12 +15,15 @@ from netmend.adapters.torch.guard import guarded
 from netmend.adapters.torch.meters.host_meter import NAN
 from netmend.adapters.torch.watch.arrivals import Gathering
 from netmend.adapters.torch.watch.eligible import first_tensor
+from netmend.adapters.torch.watch.graphs import leaves_of
 from netmend.observe.schedule import FULL, LIGHT
-from netmend.vocabulary import Site
+from netmend.observe.sites import name_of
+from netmend.vocabulary import ModelFact, ParameterFact, Site
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.meters.meter import Meter
     from netmend.adapters.torch.watch.session import TorchSession
+
 
 _STALLED = 8  # backward passes without any optimiser step, after which iterations are counted without one
 _CLOSURES = (
@@ -117,9 +121,9 @@ class Steps:
         session = self.session
         session.models.step_over()
         session.losses.step_over(step)
-        own, session.busy = session.recorder.own, False
+        own = session.recorder.own
         session.first_batch.step_over(step)
-        session.recorder.own, session.busy = own, True  # the clock of whoever ends the step runs anyway
+        session.recorder.own = own  # the clock of whoever ends the step runs anyway
         session.finish_meters()
         session.recorder.device_seconds = session.device_seconds()
         if session.recorder.full_steps % _MEMORY_EVERY == 0:
@@ -139,7 +143,7 @@ class Steps:
             return False
         return not self.session.optimizers.seen or self.backwards_total >= _STALLED
 
-    @guarded("hand-written updates")
+    @guarded("hand-written updates", inside=True)
     def boundary(self) -> None:
         """A new training forward pass begins: if gradients were computed since the last step, that step is over."""
         if self.backwards and self.by_hand:
@@ -215,3 +219,64 @@ def _memory() -> tuple[float, float]:
         resident = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096 / 1e6
     device = torch.cuda.memory_allocated() / 1e6 if torch.cuda.is_initialized() else NAN
     return resident, device
+
+
+# Updates by hand: programs that change their parameters themselves, without an optimiser.
+
+
+class ByHand:
+    def __init__(self, session: TorchSession) -> None:
+        self.session = session
+        self._leaves: list[tuple[str, Tensor]] = []  # trained tensors of a program without modules
+        self._state: tuple[Any, ...] = ()
+
+    def after_backward(self) -> None:
+        if self.session.steps.by_hand and self.session.alive:
+            self._gradients_by_hand()
+
+    @guarded("hand-written updates")
+    def _gradients_by_hand(self) -> None:
+        named = self.parameters()
+        self._state = _state(named)
+        if self.session.recorder.level == FULL:
+            with_grad = [(name, p) for name, p in named if p.grad is not None]
+            self.session.optimizers.measure_gradients(with_grad)
+            self.session.optimizers.remember(named)
+
+    def parameters(self) -> list[tuple[str, Tensor]]:
+        named: list[tuple[str, Tensor]] = list(self.session.models.parameters())
+        return named or self._leaves
+
+    def find_leaves(self, objective: Tensor) -> None:
+        """A program without modules: the leaves of the objective's graph are what it trains."""
+        session = self.session
+        self._leaves = []
+        for position, leaf in enumerate(leaves_of(objective)):
+            name = session.names.get(leaf)
+            if name is None:
+                name = name_of(leaf, sys._getframe(1), session.sites) or f"tensor[{position}]"
+                session.names.put(leaf, name)
+                fact = ParameterFact(
+                    name, "", tuple(leaf.shape), str(leaf.dtype).removeprefix("torch."), str(leaf.device)
+                )
+                session.recorder.fact(fact)
+            self._leaves.append((name, leaf))
+        size = sum(leaf.numel() for _, leaf in self._leaves)
+        session.recorder.fact(ModelFact("tensors", "plain tensors", parameters=size, trainable=size))
+
+    def changed(self) -> bool:
+        named = self.parameters()
+        changed = bool(named) and _state(named) != self._state  # at the end the model may be gone
+        if self.session.recorder.level == FULL:
+            self.session.optimizers.measure_weights(named)
+        return changed
+
+    def forget_leaves(self) -> None:
+        self._leaves = []
+
+
+def _state(named: list[tuple[str, Tensor]]) -> tuple[Any, ...]:
+    """Differs when a parameter was changed, in place, through .data, or by replacing it."""
+    few = named[:8]
+    sums = [float(p.detach().sum()) for _, p in few if p.device.type == "cpu" and p.numel() <= 65_536]
+    return (tuple(p._version for _, p in few), tuple(id(p) for _, p in few), tuple(sums))

@@ -1,9 +1,13 @@
-"""Structure: facts about models, modules and parameters, read off the live objects."""
+"""Structure: facts about models, modules, parameters and schedulers, read off the live objects."""
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
 import weakref
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,14 +15,14 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
 from netmend.adapters.torch.meters.host_meter import _std
-from netmend.adapters.torch.watch.attributes import attribute_site
 from netmend.adapters.torch.watch.eligible import plain
 from netmend.adapters.torch.watch.kinds import activation_of
-from netmend.vocabulary import ModelFact, ModuleFact, ParameterFact, Site, Statistics
+from netmend.vocabulary import ModelFact, ModuleFact, ParameterFact, SchedulerFact, Site, Statistics
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.watch.models import Model
     from netmend.adapters.torch.watch.session import TorchSession
+
 
 _SETTING_TYPES = (bool, int, float, str)
 _PRIVATE = ("training", "call_super_init", "dump_patches")
@@ -214,3 +218,77 @@ def _symmetric(values: Tensor) -> float | None:
     )
     _, inverse, counts = torch.unique(marks, dim=0, return_inverse=True, return_counts=True)
     return float((counts[inverse] > 1).float().mean())
+
+
+# Where a layer was created, for models built before netmend started: the assignment in its parent's source.
+
+
+def attribute_site(session: TorchSession, model: Model, module: nn.Module) -> Site | None:
+    """The line `self.name = …` in the class of the module's parent, if that class is the user's."""
+    root = model.reference()
+    if root is None or module is root:
+        return None
+    for parent in root.modules():
+        for name, child in parent.named_children():
+            if child is module:
+                return _assignment(type(parent), name, session)
+    return None
+
+
+def _assignment(owner: Any, attribute: str, session: TorchSession) -> Site | None:
+    found = _assignments(owner).get(attribute)
+    return found if found is not None and session.sites.is_user_file(found.file) else None
+
+
+@lru_cache(maxsize=512)
+def _assignments(owner: Any) -> dict[str, Site]:
+    try:
+        file = inspect.getsourcefile(owner)
+        lines, first = inspect.getsourcelines(owner)
+        tree = ast.parse(textwrap.dedent("".join(lines)))
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    offset, indent = first - 1, len(lines[0]) - len(lines[0].lstrip())
+    found: dict[str, Site] = {}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Assign):
+            continue
+        for target in node.targets:
+            if (
+                isinstance(target, ast.Attribute)
+                and isinstance(target.value, ast.Name)
+                and target.value.id == "self"
+            ):
+                value = node.value
+                start, end = value.lineno + offset, (value.end_lineno or value.lineno) + offset
+                columns = value.col_offset + indent, (value.end_col_offset or 0) + indent
+                place = Site(file or "", start, columns[0], end, columns[1], owner.__name__)
+                found.setdefault(target.attr, place)
+    return found
+
+
+# Facts about learning-rate schedulers.
+
+_STATE = ("last_epoch", "num_bad_epochs", "best", "cooldown_counter", "verbose", "mode_worse")
+
+
+def record_scheduler(session: TorchSession, scheduler: Any, site: Site | None) -> str:
+    """The scheduler's name; at first sight its fact is written."""
+    known = session.names.get(scheduler)
+    if known is not None:
+        return known
+    kind = type(scheduler).__name__
+    name = session.unique_name(kind)
+    session.names.put(scheduler, name)
+    optimizer = getattr(scheduler, "optimizer", None)
+    session.recorder.fact(
+        SchedulerFact(
+            name=name,
+            kind=kind,
+            optimizer=session.optimizers.name(optimizer) if optimizer is not None else "",
+            settings={k: v for k, v in settings_of(scheduler).items() if k not in _STATE},
+            created=session.created.get(scheduler),
+            stepped=site,
+        )
+    )
+    return name

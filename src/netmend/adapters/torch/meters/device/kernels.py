@@ -1,7 +1,10 @@
 """Triton kernels that read whole tensors once: a few activations, or all gradients or weights of a step.
 
-Every kernel leaves one row of partial results per program, and `fold` (device_kernels_rows) sums the rows of all tensors at the
-end of a step; so nothing is accumulated by atomics and the result does not depend on the order in which programs finish.
+Every kernel leaves one row of partial results per program, and `fold` sums the rows of all tensors at the end of a step; so nothing is
+accumulated by atomics and the result does not depend on the order in which programs finish. A row holds ROW numbers (float64), named by
+COLUMN_* in rows.py: sum, sum of squares, minimum, maximum, counts. `places` holds four integers per result slot: address and number of
+its rows, address and number of its unit flags. It is written by the kernels themselves, which spares the host a table to build and
+upload on every step.
 """
 
 # mypy: disallow-untyped-defs=False, disallow-incomplete-defs=False
@@ -13,7 +16,65 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from netmend.adapters.torch.meters.device.kernels_rows import ROW_STRIDE, store_place, store_row
+ROW: tl.constexpr = tl.constexpr(11)  # numbers per row, see COLUMN_* in rows.py
+ROW_STRIDE: tl.constexpr = tl.constexpr(
+    16
+)  # rows are padded to a power of two, so that a block of them is one load
+
+
+@triton.jit
+def store_row(row, total, squares, low, high, zeros, nonfinite, undefined, saturated, spread, compared):
+    tl.store(row, total.to(tl.float64))
+    tl.store(row + 1, squares.to(tl.float64))
+    tl.store(row + 2, low.to(tl.float64))
+    tl.store(row + 3, high.to(tl.float64))
+    tl.store(row + 4, zeros.to(tl.float64))
+    tl.store(row + 5, nonfinite.to(tl.float64))
+    tl.store(row + 6, undefined.to(tl.float64))
+    tl.store(row + 7, saturated.to(tl.float64))
+    tl.store(row + 8, spread.to(tl.float64))
+    tl.store(row + 9, compared.to(tl.float64))
+    tl.store(row + 10, 0.0)  # where fold puts the number of silent units
+
+
+@triton.jit
+def store_place(places, slot, rows, count, flags, units):
+    place = places + slot * 4
+    tl.store(place, rows.to(tl.int64, bitcast=True))
+    tl.store(place + 1, count.to(tl.int64))
+    tl.store(place + 2, flags.to(tl.int64, bitcast=True))
+    tl.store(place + 3, units.to(tl.int64))
+
+
+@triton.jit
+def fold(places, results, BLOCK: tl.constexpr, FLAG_BLOCK: tl.constexpr):
+    """Reduce the rows of one slot to one row of results; the last number is the count of units never raised."""
+    slot = tl.program_id(0)
+    count = tl.load(places + slot * 4 + 1)
+    column = tl.arange(0, ROW_STRIDE)
+    if count > 0:
+        rows = tl.load(places + slot * 4).to(tl.pointer_type(tl.float64))
+        total = tl.zeros([ROW_STRIDE], tl.float64)
+        low = tl.full([ROW_STRIDE], float("inf"), tl.float64)
+        high = tl.full([ROW_STRIDE], float("-inf"), tl.float64)
+        for start in range(0, count, BLOCK):
+            index = start + tl.arange(0, BLOCK)
+            mask = (index < count)[:, None] & (column < ROW)[None, :]
+            block = tl.load(rows + index[:, None] * ROW_STRIDE + column[None, :], mask=mask, other=0.0)
+            total += tl.sum(block, 0)
+            low = tl.minimum(low, tl.min(tl.where(mask, block, float("inf")), 0))
+            high = tl.maximum(high, tl.max(tl.where(mask, block, float("-inf")), 0))
+        units = tl.load(places + slot * 4 + 3)
+        flags = tl.load(places + slot * 4 + 2).to(tl.pointer_type(tl.uint8))
+        silent = tl.zeros([FLAG_BLOCK], tl.int32)
+        for start in range(0, units, FLAG_BLOCK):
+            unit = start + tl.arange(0, FLAG_BLOCK)
+            raised = tl.load(flags + unit, mask=unit < units, other=1)
+            silent += (raised == 0).to(tl.int32)
+        result = tl.where(column == 2, low, tl.where(column == 3, high, total))
+        result = tl.where(column == ROW - 1, tl.sum(silent, 0).to(tl.float64), result)
+        tl.store(results + slot * ROW + column, result, mask=column < ROW)
+
 
 FEW: tl.constexpr = tl.constexpr(8)  # tensors that one launch of scan_few reads
 RECORD: tl.constexpr = tl.constexpr(16)  # integers about each of them
@@ -271,4 +332,52 @@ def scan_many(
     _scan(
         values + own_first.to(tl.int64) * TILE, row, flags, pid * 0, count * 0 + 1, own_full, own_tail,
         count, count, 0.0, 0.0, TILE, False, False,
+    )  # fmt: skip
+
+
+@triton.jit
+def keep_samples(addresses, kept, shapes, chunks, DTYPE: tl.constexpr, BLOCK: tl.constexpr):
+    """Copy evenly spaced elements of many tensors. `shapes[i]` = (stride, samples, first chunk, chunks)."""
+    pid = tl.program_id(0)
+    tensor = tl.load(chunks + pid * 2)
+    chunk = tl.load(chunks + pid * 2 + 1)
+    stride = tl.load(shapes + tensor * 4)
+    samples = tl.load(shapes + tensor * 4 + 1)
+    source = tl.load(addresses + tensor).to(tl.pointer_type(DTYPE))
+    target = tl.load(kept + tensor).to(tl.pointer_type(tl.float32))
+    index = chunk * BLOCK + tl.arange(0, BLOCK)
+    inside = index < samples
+    value = tl.load(source + index.to(tl.int64) * stride, mask=inside)
+    tl.store(target + index, value.to(tl.float32), mask=inside)
+
+
+@triton.jit(do_not_specialize=["first_slot", "first_row"])
+def compare_samples(
+    addresses, kept, shapes, chunks, rows, places, flags, first_slot, first_row,
+    DTYPE: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Sum of squared changes, of squared kept values, largest change, unchanged elements, against kept samples."""
+    pid = tl.program_id(0)
+    tensor = tl.load(chunks + pid * 2)
+    chunk = tl.load(chunks + pid * 2 + 1)
+    stride = tl.load(shapes + tensor * 4)
+    samples = tl.load(shapes + tensor * 4 + 1)
+    first_chunk = tl.load(shapes + tensor * 4 + 2)
+    count = tl.load(shapes + tensor * 4 + 3)
+    if chunk == 0:
+        start = rows + (first_row + first_chunk).to(tl.int64) * ROW_STRIDE
+        store_place(places, first_slot + tensor, start, count, flags, count * 0)
+    source = tl.load(addresses + tensor).to(tl.pointer_type(DTYPE))
+    target = tl.load(kept + tensor).to(tl.pointer_type(tl.float32))
+    index = chunk * BLOCK + tl.arange(0, BLOCK)
+    inside = index < samples
+    value = tl.load(source + index.to(tl.int64) * stride, mask=inside, other=0.0).to(tl.float32)
+    before = tl.load(target + index, mask=inside, other=0.0)
+    change = value - before
+    unchanged = tl.sum((inside & (change == 0.0)).to(tl.int32), 0)
+    nothing = tl.full([], 0.0, tl.float32)
+    row = rows + (first_row + pid).to(tl.int64) * ROW_STRIDE
+    store_row(
+        row, tl.sum(change * change, 0), tl.sum(before * before, 0), nothing, tl.max(tl.abs(change), 0), unchanged,
+        nothing, nothing, nothing, nothing, nothing,
     )  # fmt: skip

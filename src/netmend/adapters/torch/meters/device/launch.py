@@ -16,9 +16,13 @@ from netmend.adapters.torch.meters.device.lane import Lane
 try:
     import triton
 
-    from netmend.adapters.torch.meters.device.kernels import scan_few, scan_many
-    from netmend.adapters.torch.meters.device.kernels_rows import fold
-    from netmend.adapters.torch.meters.device.kernels_samples import compare_samples, keep_samples
+    from netmend.adapters.torch.meters.device.kernels import (
+        compare_samples,
+        fold,
+        keep_samples,
+        scan_few,
+        scan_many,
+    )
 
     KERNELS: dict[str, Any] = {
         "scan_few": scan_few,

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from netmend.adapters.torch.meters.device import plain as plain
 from netmend.adapters.torch.meters.device.activations import Activations
-from netmend.adapters.torch.meters.device.buffers import Batch, ScalarRing
+from netmend.adapters.torch.meters.device.buffers import Batch, ScalarRing, Scratch
 from netmend.adapters.torch.meters.device.lane import Lane, Milestone
 from netmend.adapters.torch.meters.device.launch import Launcher, can_launch
 from netmend.adapters.torch.meters.device.parameters import UPDATE_SAMPLES, Firsts, Group, Rosters
@@ -25,7 +25,6 @@ from netmend.adapters.torch.meters.device.rows import (
     UpdateEntry,
     norm_of_gradients,
 )
-from netmend.adapters.torch.meters.device.scratch import Scratch
 from netmend.adapters.torch.meters.meter import Arrived, Emit
 
 _STEPS_IN_FLIGHT = 4

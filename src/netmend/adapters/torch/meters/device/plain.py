@@ -1,7 +1,7 @@
 """The device meter's statistics by plain torch operations, for whatever the kernels do not read.
 
 That is: tensors with gaps or overlaps, unusual dtypes, sparse gradients, and everything where Triton is missing. Slower (a dozen
-launches per tensor), but without a wait for the device, and with the same numbers in the same order (device_rows).
+launches per tensor), but without a wait for the device, and with the same numbers in the same order (rows.py).
 """
 
 from __future__ import annotations
