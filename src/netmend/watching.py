@@ -215,7 +215,7 @@ def _keep(path: Path, trace: Trace, diagnosis: Diagnosis) -> None:
     """The verdict beside the trace, for `netmend runs` and `netmend show`."""
     from netmend.report.content import place
     from netmend.report.run.overview import outcome
-    from netmend.store.judged import Judged, KeptFault, write_judged
+    from netmend.store.runs import Judged, KeptFault, write_judged
     from netmend.version import VERSION
 
     faults = tuple(

@@ -11,7 +11,7 @@ from netmend.cli import main
 from netmend.diagnose.checked import NOT_APPLICABLE, PASSED, SPOKE, TOO_SHORT, checks
 from netmend.diagnose.detector import DETECTORS
 from netmend.store import RunWriter
-from netmend.store.judged import Judged, KeptFault, read_judged, write_judged
+from netmend.store.runs import Judged, KeptFault, read_judged, write_judged
 from netmend.vocabulary import RunFact, Trace
 from netmend.watching import judge
 

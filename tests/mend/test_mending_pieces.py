@@ -8,7 +8,7 @@ from mending_sample import spec_of
 from torch import Tensor, nn
 
 from netmend.errors import UsageError
-from netmend.mend.torch.descent import MaskedDescent, Objective
+from netmend.mend.torch.descent import ALPHA, MaskedDescent, objective
 from netmend.mend.torch.mixing import Average, Mixing
 from netmend.mend.torch.running import rates
 from netmend.mend.torch.spec import BINARY, NUMBERS, PROBABILITIES, Task, task_of
@@ -134,17 +134,17 @@ def test_a_new_slice_in_the_same_memory_is_not_taken_for_the_old_one() -> None:
         assert torch.equal(model.weight.detach() != before, chosen)
 
 
-def test_objectives_by_hand() -> None:
+def test_the_objective_by_hand() -> None:
     model = nn.Linear(2, 2, bias=False)
     model.weight.data = torch.eye(2)
     inputs, wanted = torch.tensor([[2.0, 0.0]]), torch.tensor([1])
     spec = spec_of(model, (inputs, wanted), (torch.tensor([[0.0, 3.0]]), None))
     assert spec.guard.wanted.tolist() == [1]  # no label: what the model says
     wrong = nn.functional.cross_entropy(inputs, wanted).item()
-    assert Objective(alpha=0.0)(model, spec).item() == 0.0
-    assert Objective(alpha=1.0, guarded=False)(model, spec).item() == pytest.approx(wrong)
+    for guarded in (True, False):  # nothing has moved yet
+        assert objective(model, spec, guarded).item() == pytest.approx(ALPHA * wrong)
     model.weight.data[1, 1] += 1.0
-    assert Objective(alpha=0.0)(model, spec).item() > 0.0
+    assert objective(model, spec, guarded=True).item() > objective(model, spec, guarded=False).item()
 
 
 def test_mixtures_and_corrected_references() -> None:

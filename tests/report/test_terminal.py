@@ -17,7 +17,7 @@ from netmend.report.run.overview import overhead_words
 from netmend.report.run.runs_table import runs_table
 from netmend.report.run.terminal_page import run_text
 from netmend.report.terminal import console
-from netmend.store.judged import Judged
+from netmend.store.runs import Judged
 from netmend.vocabulary import Event, ModuleFact, RunFact, Trace
 
 SAMPLES = {"healthy": sample.healthy, "gan": sample.gan, "empty": sample.empty, "failed": sample.failed}

@@ -50,7 +50,7 @@ def _options(asked: Asked) -> Options:
     from netmend.mend.torch.language.descent import method_named
     from netmend.mend.torch.language.loop import Budget
     from netmend.mend.torch.language.session import Options
-    from netmend.mend.torch.loaded import device_for
+    from netmend.mend.torch.state_file import device_for
 
     if not asked.bound >= 0:
         raise UsageError(f"the bound is a growth of perplexity, 0 or more, such as 0.01; got {asked.bound:g}")

@@ -15,7 +15,7 @@ from netmend.trials.options import option
 
 if TYPE_CHECKING:
     from netmend.store import RunInfo
-    from netmend.store.judged import Judged
+    from netmend.store.runs import Judged
     from netmend.vocabulary import Trace
 
 _WHICH = "Id, beginning of an id, path, or 'last'."
@@ -150,7 +150,7 @@ def _write(file: Path, text: str) -> None:
 
 def _judged(path: Path, trace: Trace) -> Judged | None:
     """What the run was judged to be; a run that never was is judged now."""
-    from netmend.store.judged import read_judged
+    from netmend.store.runs import read_judged
     from netmend.watching import judge
 
     if trace.run.status != "running" and read_judged(path) is None:

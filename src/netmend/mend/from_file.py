@@ -27,7 +27,7 @@ def mend_file(
     """The module was built by the user's function; what weights it has does not matter. The file stays as it is."""
     try:
         from netmend.mend.torch.case import refuse_unusable
-        from netmend.mend.torch.loaded import device_for, load_weights
+        from netmend.mend.torch.state_file import device_for, load_weights
     except ModuleNotFoundError as problem:
         if (problem.name or "").partition(".")[0] != "torch":
             raise

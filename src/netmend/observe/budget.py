@@ -38,9 +38,8 @@ class Budget:
         self.own_seconds = 0.0
         self.hidden_seconds = 0.0
         self.wall_seconds = 0.0
-        self._steady_from: tuple[float, float] | None = (
-            None  # spent and wall seconds when the allowance was used up
-        )
+        # Spent and wall seconds when the allowance was used up.
+        self._steady_from: tuple[float, float] | None = None
         self.asked_seconds = 0.0  # spent on what the user asked for: told, but not held against the budget
         self._plain: deque[float] = deque(maxlen=65)  # durations of steps without full statistics
         self._full_costs: deque[float] = deque(maxlen=5)

@@ -12,9 +12,8 @@ FULL = 2  # all statistics
 
 _ALWAYS = frozenset({0, 1, 2, 4, 8, 16, 32, 64})  # needed to know the program, and what looking at it costs
 _TOO_DEAR = 1.0  # seconds
-_SMALL_PART = (
-    0.04  # of the time so far: a look that takes less is worth it each time the number of steps doubles
-)
+# Of the time so far: a look that takes less is worth it each time the number of steps doubles.
+_SMALL_PART = 0.04
 # Looks each time the number of steps doubles, as far as the allowance goes: training changes fastest at first.
 _FULL_LOOKS, _LINE_LOOKS = 8, 32
 # Losses per doubling that are read within the allowance on steps that are passed over otherwise: a curve costs next to nothing.

@@ -44,9 +44,7 @@ class Sites:
     """Finds and remembers sites; asking again for the same instruction costs two dictionary look-ups."""
 
     def __init__(self, extra_roots: tuple[str, ...] = ()) -> None:
-        self.extra_roots = (
-            extra_roots  # folders that count as the user's although installed (`run -m package`)
-        )
+        self.extra_roots = extra_roots  # they count as the user's although installed (`run -m package`)
         self._is_user: dict[str, bool] = {}
         # Keyed by the identity of the code object, which is kept alive in the value: hashing code objects is slow.
         self._known: dict[tuple[int, int], tuple[CodeType, Site]] = {}
@@ -84,6 +82,10 @@ class Sites:
     def here(self) -> Site | None:
         """The user's line that led to the caller."""
         return self.of(self.user_frame(sys._getframe(1)))
+
+    def name_here(self, thing: object) -> str | None:
+        """What the user calls an object where the caller is used."""
+        return name_of(thing, sys._getframe(1), self)
 
     def of_creation(self, created: object) -> Site | None:
         """The line that creates an object whose `__init__` is running: frames of its own initialisers are passed over."""

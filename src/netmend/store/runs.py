@@ -1,4 +1,4 @@
-"""Runs: where runs are kept, how they are named and found again."""
+"""Runs: where runs are kept, how they are named and found again, what they were judged to be."""
 
 from __future__ import annotations
 
@@ -6,16 +6,60 @@ import contextlib
 import difflib
 import os
 import re
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from netmend.errors import RunNotFound, RunUnreadable
-from netmend.store.judged import Judged, read_judged
+from netmend.store.codec import from_json, to_json
 from netmend.store.places import home, spare
 from netmend.store.reader import read_run
 from netmend.store.schema import trace_file
 from netmend.vocabulary.facts import RunFact
+
+FILE = "judged.json"
+
+
+@dataclass(frozen=True)
+class KeptFault:
+    """A fault that was told, in a line."""
+
+    cause: str
+    title: str
+    confidence: float
+    place: str = ""  # file:line
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The verdict, the faults that were told, most likely first, and what the run came to."""
+
+    verdict: str
+    reason: str = ""
+    faults: tuple[KeptFault, ...] = ()
+    loss: float | None = None  # of training, at the end
+    metric: float | None = None  # of the last evaluation, else of training
+    metric_name: str = ""  # accuracy, R²
+    netmend_version: str = ""
+
+
+def write_judged(run: Path, judged: Judged) -> None:
+    """Whole or not at all; a run on a read-only medium goes without."""
+    with contextlib.suppress(OSError):
+        handle, name = tempfile.mkstemp(dir=run, prefix=".judged")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(to_json(judged))
+        Path(name).replace(run / FILE)
+
+
+def read_judged(run: Path) -> Judged | None:
+    """None where the run was not judged, or what is there cannot be read."""
+    try:
+        return from_json(Judged, (run / FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
 
 LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that is mistaken for something else
 NEWEST = ("last", "latest")

@@ -22,9 +22,7 @@ class Limits:
 
     step_rows: int = 10_000  # rows of each "step" table
     rows: int = 2_000  # rows of each other table
-    total_rows: int = (
-        1_000_000  # rows of all other tables together (a model with 5,000 tensors gets 200 rows each)
-    )
+    total_rows: int = 1_000_000  # of all other tables together (a model with 5,000 tensors gets 200 each)
     fewest_rows: int = 200  # … but never fewer than this per table
     streams: int = 20_000  # tables
     facts: int = 50_000

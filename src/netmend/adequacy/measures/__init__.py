@@ -1,4 +1,4 @@
-"""The measures: pure functions (`MEASURE`) and examples (`EXAMPLES`) that are their tests; here what their names mean."""
+"""The measures: pure functions; here what their names mean."""
 
 PAGES = {
     "MCP": "the inputs nearest to every border between two classes, border by border (Shen et al., ASE 2020).",

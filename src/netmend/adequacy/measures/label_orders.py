@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from netmend.adequacy.collected import Flags, Floats, Integers, finite_rows, nearest
-from netmend.adequacy.measures.example import Example
 
 # Margin: how close the second class comes to the first.
 
@@ -21,14 +18,6 @@ def margin(probabilities: Floats) -> Floats:
     return np.where(np.isfinite(values), values, np.inf)
 
 
-MARGIN = (
-    Example("certain, unsure", {"probabilities": [[1, 0, 0], [0.5, 0.2, 0.3]]}, [0, 0.8]),
-    Example("on the border", {"probabilities": [[0.4, 0.2, 0.4]]}, [1.0]),
-    Example("one class is always certain", {"probabilities": [[1.0]]}, [0]),
-    Example("no answer comes first", {"probabilities": [[float("nan"), 0.5]]}, [float("inf")]),
-)
-
-
 # Entropy: how unsure the model is, in nats.
 
 
@@ -37,13 +26,6 @@ def entropy(probabilities: Floats) -> Floats:
     safe = np.where(probabilities > 0, probabilities, 1.0)  # p log p is 0 at 0
     values = -(np.where(np.isnan(probabilities), np.nan, safe) * np.log(safe)).sum(axis=1)
     return np.where(np.isfinite(values), values, np.inf)
-
-
-ENTROPY = (
-    Example("certain, undecided", {"probabilities": [[1, 0], [0.5, 0.5]]}, [0, math.log(2)]),
-    Example("four equal classes", {"probabilities": [[0.25] * 4]}, [math.log(4)]),
-    Example("no answer comes first", {"probabilities": [[float("nan"), 0.5]]}, [float("inf")]),
-)
 
 
 # DeepGini: how unsure the model is, as the chance that two draws from its answer differ.
@@ -56,16 +38,6 @@ def deep_gini(probabilities: Floats) -> Floats:
     """
     values = 1.0 - (probabilities**2).sum(axis=1)
     return np.where(np.isfinite(values), values, np.inf)
-
-
-DEEP_GINI = (
-    Example(
-        "certain, unsure, undecided", {"probabilities": [[1, 0], [0.9, 0.1], [0.5, 0.5]]}, [0, 0.18, 0.5]
-    ),
-    Example("four equal classes", {"probabilities": [[0.25] * 4]}, [0.75]),
-    Example("one class is always certain", {"probabilities": [[1.0], [1.0]]}, [0, 0]),
-    Example("no answer comes first", {"probabilities": [[float("nan"), 0.5]]}, [float("inf")]),
-)
 
 
 # CoreSet: inputs that stand for the others, by greedy k-centre (Sener and Savarese, ICLR 2018).
@@ -109,28 +81,6 @@ def core_set(traces: Floats, known: Floats, count: int) -> Integers:
     return np.array(taken[:count], dtype=np.int64)
 
 
-CORE_SET = (
-    Example(
-        "farthest from what is known first",
-        {"traces": [[1.0], [9.0], [8.5], [4.0]], "known": [[0.0]], "count": 3},
-        [1, 3, 0],
-    ),
-    Example(
-        "nothing known: from the middle outwards",
-        {"traces": [[0.0], [5.0], [10.0]], "known": np.empty((0, 1)), "count": 3},
-        [1, 0, 2],
-    ),
-    Example(
-        "all alike: as they come", {"traces": [[2.0], [2.0], [2.0]], "known": [[2.0]], "count": 2}, [0, 1]
-    ),
-    Example(
-        "what is not finite comes last",
-        {"traces": [[float("nan")], [1.0], [2.0]], "known": [[0.0]], "count": 3},
-        [2, 1, 0],
-    ),
-)
-
-
 # MCP: the inputs nearest to every border between two classes, border by border (Shen et al., ASE 2020).
 
 
@@ -158,18 +108,6 @@ def boundary_rounds(probabilities: Floats) -> Integers:
     return np.lexsort((-near, rounds)).astype(np.int64)
 
 
-BOUNDARY_ROUNDS = (
-    Example(
-        "one of each border before the second of any",
-        {"probabilities": [[0.5, 0.4, 0.1], [0.5, 0.45, 0.05], [0.1, 0.6, 0.3], [0.9, 0.07, 0.03]]},
-        [1, 2, 0, 3],
-    ),
-    Example("borders have two sides", {"probabilities": [[0.6, 0.4], [0.45, 0.55], [0.52, 0.48]]}, [2, 1, 0]),
-    Example("no answer comes first", {"probabilities": [[0.6, 0.4], [float("nan"), 1.0]]}, [1, 0]),
-    Example("one class has no border", {"probabilities": [[1.0], [1.0]]}, [0, 1]),
-)
-
-
 # APFD: how early an order of inputs finds the mistakes, where labels are known.
 
 
@@ -180,20 +118,3 @@ def fault_order(order: Integers, wrong: Flags) -> float:
         return float("nan")
     places = np.flatnonzero(np.asarray(wrong, dtype=bool)[order]) + 1
     return float(1.0 - places.sum() / (count * faults) + 1.0 / (2 * count))
-
-
-FAULT_ORDER = (
-    Example("both mistakes first", {"order": [2, 0, 1, 3], "wrong": [True, False, True, False]}, 0.75),
-    Example("both mistakes last", {"order": [1, 3, 0, 2], "wrong": [True, False, True, False]}, 0.25),
-    Example("all wrong: the order does not matter", {"order": [0, 1], "wrong": [True, True]}, 0.5),
-    Example("nothing wrong", {"order": [0, 1], "wrong": [False, False]}, float("nan")),
-)
-
-EXAMPLES = {
-    margin: MARGIN,
-    entropy: ENTROPY,
-    deep_gini: DEEP_GINI,
-    core_set: CORE_SET,
-    boundary_rounds: BOUNDARY_ROUNDS,
-    fault_order: FAULT_ORDER,
-}

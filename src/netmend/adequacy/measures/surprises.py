@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from netmend.adequacy.collected import Flags, Floats, Integers, chunks, constant, finite_rows, nearest
-from netmend.adequacy.measures.example import Example
 
 # What the surprise measures share: inputs are compared with known inputs of the class that the model takes them for.
 
@@ -53,31 +51,10 @@ def distance_surprise(known: Floats, known_classes: Integers, traces: Floats, cl
     return surprise
 
 
-_KNOWN = {"known": [[0.0], [1.0], [5.0], [6.0]], "known_classes": [0, 0, 1, 1]}
-DISTANCE = (
-    Example("on a known input", {**_KNOWN, "traces": [[1.0]], "classes": [0]}, [0.0]),
-    Example("half way to the other class", {**_KNOWN, "traces": [[3.0]], "classes": [0]}, [0.5]),
-    Example("inside the other class", {**_KNOWN, "traces": [[6.0]], "classes": [0]}, [1.25]),
-    Example("a class that is not known", {**_KNOWN, "traces": [[1.0]], "classes": [7]}, [float("inf")]),
-    Example("not finite", {**_KNOWN, "traces": [[float("nan")]], "classes": [0]}, [float("inf")]),
-    Example(
-        "only one class is known",
-        {"known": [[0.0], [1.0]], "known_classes": [0, 0], "traces": [[3.0]], "classes": [0]},
-        [float("nan")],
-    ),
-    Example(
-        "classes on top of each other",
-        {"known": [[2.0], [2.0]], "known_classes": [0, 1], "traces": [[2.0], [3.0]], "classes": [0, 0]},
-        [0.0, float("inf")],
-    ),
-)
-
-
 # MDSA: how far an input lies from the middle of its class, in deviations of the class (Kim et al., FSE 2020).
 
-LEAST_SHRINKAGE = (
-    0.01  # a class of few inputs varies in few directions; the others must not count as infinitely far
-)
+# A class of few inputs varies in few directions; the others must not count as infinitely far.
+LEAST_SHRINKAGE = 0.01
 
 
 def mahalanobis_surprise(known: Floats, known_classes: Integers, traces: Floats, classes: Integers) -> Floats:
@@ -109,33 +86,11 @@ def shrunk_covariance(rows: Floats) -> Floats:
     return np.asarray((1.0 - share) * covariance + share * ball, dtype=np.float64)
 
 
-_KNOWN_CLASSES = {"known": [[-2.0], [2.0]], "known_classes": [0, 0]}
-MAHALANOBIS = (
-    Example("in the middle", {**_KNOWN_CLASSES, "traces": [[0.0]], "classes": [0]}, [0.0]),
-    Example("three deviations away", {**_KNOWN_CLASSES, "traces": [[6.0]], "classes": [0]}, [3.0]),
-    Example(
-        "a direction that never moved is far but not infinitely",
-        {"known": [[-1.0, 0.0], [1.0, 0.0]], "known_classes": [0, 0], "traces": [[0.0, 1.0]], "classes": [0]},
-        [1.0 / math.sqrt(LEAST_SHRINKAGE * 0.5)],
-    ),
-    Example(
-        "a class that is not known", {**_KNOWN_CLASSES, "traces": [[0.0]], "classes": [3]}, [float("inf")]
-    ),
-    Example("not finite", {**_KNOWN_CLASSES, "traces": [[float("inf")]], "classes": [0]}, [float("inf")]),
-    Example(
-        "a class that does not vary",
-        {"known": [[2.0], [2.0]], "known_classes": [0, 0], "traces": [[2.0], [2.5]], "classes": [0, 0]},
-        [0.0, float("inf")],
-    ),
-)
-
-
 # LSA: how unlikely an input is among known ones of its class (Kim et al., ICSE 2019).
 
 MOST_DIRECTIONS = 10  # a density of a few hundred inputs says nothing about more
-LEAST_VARIANCE = (
-    1e-5  # of the largest: below it a direction is noise (SADL leaves units out by an absolute 1e-5)
-)
+# Of the largest: below it a direction is noise (SADL leaves units out by an absolute 1e-5).
+LEAST_VARIANCE = 1e-5
 
 
 def likelihood_surprise(known: Floats, known_classes: Integers, traces: Floats, classes: Integers) -> Floats:
@@ -172,38 +127,6 @@ def _surprise(own: Floats, traces: Floats) -> Floats:
     return result
 
 
-def _two_kernels(away: tuple[float, float]) -> float:
-    """The surprise of a point that far from two known ones at -1 and 1, written out."""
-    deviation = math.sqrt(2.0)
-    width = deviation * 2 ** (-1 / 5)
-    kernels = [math.exp(-((a / width) ** 2) / 2) / (width * math.sqrt(2 * math.pi)) for a in away]
-    return -math.log(sum(kernels) / 2)
-
-
-_KNOWN_ROWS = {"known": [[-1.0], [1.0]], "known_classes": [0, 0]}
-LIKELIHOOD = (
-    Example("between two", {**_KNOWN_ROWS, "traces": [[0.0]], "classes": [0]}, [_two_kernels((1.0, 1.0))]),
-    Example("beyond them", {**_KNOWN_ROWS, "traces": [[4.0]], "classes": [0]}, [_two_kernels((5.0, 3.0))]),
-    Example(
-        "a unit that never moves does not count",
-        {"known": [[-1.0, 7.0], [1.0, 7.0]], "known_classes": [0, 0], "traces": [[0.0, 7.0]], "classes": [0]},
-        [_two_kernels((1.0, 1.0))],
-    ),
-    Example("a class that is not known", {**_KNOWN_ROWS, "traces": [[0.0]], "classes": [3]}, [float("inf")]),
-    Example("not finite", {**_KNOWN_ROWS, "traces": [[float("nan")]], "classes": [0]}, [float("inf")]),
-    Example(
-        "a class that does not vary",
-        {"known": [[2.0], [2.0]], "known_classes": [0, 0], "traces": [[2.0]], "classes": [0]},
-        [float("nan")],
-    ),
-    Example(
-        "a class of one input",
-        {"known": [[2.0]], "known_classes": [0], "traces": [[2.0]], "classes": [0]},
-        [float("nan")],
-    ),
-)
-
-
 # Surprise coverage: how much of the range of surprise a set of inputs reaches (Kim et al., ICSE 2019).
 
 
@@ -226,78 +149,17 @@ def surprise_coverage(values: Floats, lower: float, upper: float, buckets: int) 
     return float(buckets_hit(values, lower, upper, buckets).mean())
 
 
-COVERAGE = (
-    Example("two of four", {"values": [0.1, 0.2, 0.9], "lower": 0.0, "upper": 1.0, "buckets": 4}, 0.5),
-    Example("both ends belong to it", {"values": [0.0, 1.0], "lower": 0.0, "upper": 1.0, "buckets": 2}, 1.0),
-    Example(
-        "outside, infinite, undefined",
-        {"values": [-1.0, 2.0, float("inf"), float("nan")], "lower": 0.0, "upper": 1.0, "buckets": 4},
-        0.0,
-    ),
-    Example("no range", {"values": [3.0], "lower": 3.0, "upper": 3.0, "buckets": 4}, 1.0),
-    Example("no input", {"values": np.empty(0), "lower": 0.0, "upper": 1.0, "buckets": 4}, 0.0),
-)
-
-
 # NLC: how widely a layer's units vary together over a set of inputs (Yuan et al., ICSE 2023).
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Count, mean and sums of products around it; two of them can be put together, so that data may come in batches."""
-
-    count: int
-    mean: Floats
-    products: Floats
-
-    def merged(self, other: Spread) -> Spread:
-        if not self.count or not other.count:
-            return self if self.count else other
-        count = self.count + other.count
-        away = other.mean - self.mean
-        between = np.outer(away, away) * (self.count * other.count / count)
-        mean = self.mean + away * (other.count / count)
-        return Spread(count, mean, self.products + other.products + between)
-
-    @property
-    def size(self) -> float:
-        """The mean absolute entry of the covariance matrix; 0 for fewer than two inputs."""
-        return float(np.abs(self.products).mean() / self.count) if self.count > 1 else 0.0
-
-
-def spread_of(rows: Floats) -> Spread:
-    """Of one batch; inputs that are not finite are left out."""
-    rows = rows[finite_rows(rows)]
-    if not len(rows):
-        return Spread(0, np.zeros(rows.shape[1]), np.zeros((rows.shape[1], rows.shape[1])))
-    mean = rows.mean(axis=0)
-    away = rows - mean
-    return Spread(len(rows), mean, away.T @ away)
 
 
 def layer_spread(rows: Floats) -> float:
     """What one layer adds to NLC; NLC is the sum over layers.
 
     The published procedure feeds batches one by one and keeps those that make the value grow, so it depends on their order;
-    here all inputs count and the order does not matter.
+    here all inputs count and the order does not matter. It is the mean absolute entry of the covariance matrix.
     """
-    return spread_of(rows).size
-
-
-SPREAD = (
-    Example("two units that move together", {"rows": [[0, 0], [2, 2]]}, 1.0),
-    Example("only one of two units moves", {"rows": [[0, 5], [2, 5]]}, 0.25),
-    Example("against each other counts as much", {"rows": [[0, 2], [2, 0]]}, 1.0),
-    Example("constant activations", {"rows": [[3, 3], [3, 3], [3, 3]]}, 0.0),
-    Example("one input has no spread", {"rows": [[1, 2]]}, 0.0),
-    Example("no input", {"rows": np.empty((0, 2))}, 0.0),
-    Example("what is not finite is left out", {"rows": [[0, 0], [float("nan"), 9], [2, 2]]}, 1.0),
-)
-
-EXAMPLES = {
-    distance_surprise: DISTANCE,
-    mahalanobis_surprise: MAHALANOBIS,
-    likelihood_surprise: LIKELIHOOD,
-    surprise_coverage: COVERAGE,
-    layer_spread: SPREAD,
-}
+    rows = rows[finite_rows(rows)]
+    if len(rows) < 2:
+        return 0.0
+    away = rows - rows.mean(axis=0)
+    return float(np.abs(away.T @ away).mean() / len(rows))

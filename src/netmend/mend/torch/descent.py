@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -14,23 +14,19 @@ from netmend.mend.torch.spec import Spec
 from netmend.mend.torch.undisturbed import mendable
 from netmend.mend.torch.units import LAYER, Group, Mask, Scores, argmax, units, whole
 
+ALPHA = 0.5  # weight of the failing inputs' loss in IRepair, which left the guard term whole
 
-@dataclass(frozen=True)
-class Objective:
-    """alpha · loss of the failing inputs + how far the guard's answers have moved; alpha of IRepair, which left the guard term whole."""
 
-    alpha: float = 0.5
-    guarded: bool = True
-
-    def __call__(self, model: nn.Module, batch: Spec) -> Tensor:
-        """One forward pass over both parts: small models spend their time on calls, not on inputs."""
-        task, failing = batch.task, batch.failing
-        both = failing.joined(batch.guard) if self.guarded else failing
-        scores = task.scores(model(*both.inputs))
-        loss = self.alpha * task.losses(scores[: len(failing)], failing.wanted).mean()
-        if self.guarded:
-            loss = loss + task.drift(scores[len(failing) :], batch.guard.reference).mean()
-        return loss
+def objective(model: nn.Module, batch: Spec, guarded: bool) -> Tensor:
+    """The loss of the failing inputs, and how far the guard's answers have moved; in one forward pass, since small models spend their
+    time on calls, not on inputs."""
+    task, failing = batch.task, batch.failing
+    both = failing.joined(batch.guard) if guarded else failing
+    scores = task.scores(model(*both.inputs))
+    loss = ALPHA * task.losses(scores[: len(failing)], failing.wanted).mean()
+    if guarded:
+        loss = loss + task.drift(scores[len(failing) :], batch.guard.reference).mean()
+    return loss
 
 
 # Gradient descent on a slice: what is outside does not move, and neither does the optimiser's memory of it.
@@ -118,7 +114,7 @@ class Descent:
     unit: str = LAYER
     slicer: Slicer = argmax
     refresh: int | None = None  # steps for which a slice stays; None: chosen once, from all data
-    objective: Objective = field(default_factory=Objective)
+    guarded: bool = True
     clip: float | None = None
 
     def mend(self, run: Run) -> None:
@@ -130,7 +126,7 @@ class Descent:
             batch = spec.drawn(run.random, budget.failing_batch, budget.guard_batch)
             if self.localiser is not None and self.refresh and step % self.refresh == 0:
                 mask = self._slice(run, batch, groups)
-            optimiser.step(lambda batch=batch: self.objective(model, batch), mask)  # type: ignore[misc]
+            optimiser.step(lambda batch=batch: objective(model, batch, self.guarded), mask)  # type: ignore[misc]
             run.steps += 1
             if run.steps % budget.look_every == 0:
                 run.look()

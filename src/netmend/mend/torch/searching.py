@@ -197,9 +197,7 @@ class Swarm:
     own: float
     social: float
     patience: int = 10  # iterations without gain before it stops
-    reach: float | None = (
-        2.0  # values within this many times the layer's range; None: within the bounds given as range
-    )
+    reach: float | None = 2.0  # values within so many times the layer's range; None: within the bounds given
     from_start: bool = False  # all particles start near the values as they are
 
     def search(self, space: Space, look: Callable[[Tensor], None]) -> Tensor:

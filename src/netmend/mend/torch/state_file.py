@@ -1,4 +1,4 @@
-"""Tensors as weights: patches of models in memory, and of state dicts saved by torch.save."""
+"""Tensors as weights: patches of models in memory, state dicts saved by torch.save, weights of a file in a module."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from netmend.mend.files import written_whole
 from netmend.mend.fit import State, fit
 from netmend.mend.patch import Patch, Piece
 from netmend.mend.safetensors_format import refuse_bad_name
-from netmend.mend.weights import Bits, Layout, bits_type
-
-# Tensors as weights: their bits, and patches of models in memory.
+from netmend.mend.weights import Bits, Layout, Weights, bits_type
 
 _NAMES = {
     torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.float64: "F64", torch.int8: "I8",
@@ -168,3 +166,108 @@ def _is_state(given: Any) -> bool:
         and all(isinstance(name, str) for name in given)
         and any(isinstance(value, Tensor) for value in given.values())
     )
+
+
+def device_for(name: str) -> torch.device:
+    """The device of that name; "": an accelerator if there is one."""
+    if not name:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError, ValueError) as problem:
+        told = (str(problem).strip().splitlines() or [type(problem).__name__])[0][:160]
+        raise UsageError(
+            f"the device {name!r} cannot be used here: {told}. Leave --device out, or say cpu"
+        ) from None
+    if device.type == "meta":
+        raise UsageError("the device 'meta' holds no values; say cpu or cuda")
+    return device
+
+
+# The weights of a file in a module, in the file's own types, so that a patch of the module fits the file.
+
+_STORED_AS = {1: "u1", 2: "<i2", 4: "<i4", 8: "<i8"}
+_MENDED = ("F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL")
+
+
+def load_weights(module: nn.Module, weights: Weights, where: str) -> dict[str, str]:
+    """All tensors of the file into the module; gives the file's name of each tensor of the module.
+
+    The file's names may all begin alike (`module.`, `model.`), as wrappers leave them.
+    """
+    own = module.state_dict()
+    names = _names(own, weights.layout, where, type(module).__name__)
+    for name, stored in names.items():
+        layout = weights.layout[stored]
+        if tuple(own[name].shape) != layout.shape:
+            raise UsageError(
+                f"the weights do not fit: {stored} is {list(layout.shape)} in {where} and {list(own[name].shape)} in the "
+                f"{type(module).__name__}; build the model with the sizes that it was trained with"
+            )
+    _take_types(
+        module, {name: _dtype(weights.layout[stored], stored, where) for name, stored in names.items()}
+    )
+    with torch.no_grad():
+        for name, tensor in module.state_dict().items():
+            tensor.copy_(_tensor(weights, names[name], tensor.dtype))
+    return names
+
+
+def _names(own: Mapping[str, Tensor], stored: Mapping[str, Layout], where: str, kind: str) -> dict[str, str]:
+    for prefix in ("", _common(stored)):
+        known = _tied(own, {name: prefix + name for name in own if prefix + name in stored})
+        missing = sorted(own.keys() - known.keys())
+        more = sorted(stored.keys() - set(known.values()))
+        if not missing and not more:
+            return known
+        if not prefix:
+            first = missing, more
+    missing, more = first
+    parts = [f"{len(missing)} tensors are missing ({missing[0]})"] if missing else []
+    parts += [f"{len(more)} are unknown to the model ({more[0]})"] if more else []
+    raise UsageError(
+        f"the weights do not fit the {kind}: in {where}, {' and '.join(parts)}; build the model as it was trained"
+    )
+
+
+def _tied(own: Mapping[str, Tensor], known: dict[str, str]) -> dict[str, str]:
+    """Tied weights are stored once: a tensor that the file lacks may share the memory of one that it has."""
+    memory = {own[name].data_ptr(): stored for name, stored in known.items() if own[name].numel()}
+    return {
+        name: known.get(name) or memory[one.data_ptr()]
+        for name, one in own.items()
+        if name in known or one.data_ptr() in memory
+    }
+
+
+def _common(stored: Mapping[str, Layout]) -> str:
+    heads = {name.partition(".")[0] for name in stored}
+    return f"{heads.pop()}." if len(heads) == 1 else ""
+
+
+def _dtype(layout: Layout, name: str, where: str) -> torch.dtype:
+    if layout.dtype not in _MENDED:
+        raise UsageError(
+            f"{name} in {where} has the type {layout.dtype}; weights of such types are not mended"
+        )
+    return next(kind for kind, name in _NAMES.items() if name == layout.dtype)
+
+
+@torch.no_grad()
+def _take_types(module: nn.Module, types: Mapping[str, torch.dtype]) -> None:
+    """In place, so that tied parameters stay one."""
+    for name, parameter in module.named_parameters(remove_duplicate=False):
+        if name in types and parameter.dtype != types[name]:
+            parameter.data = parameter.data.to(types[name])
+    for name, buffer in module.named_buffers(remove_duplicate=False):
+        if name in types and buffer.dtype != types[name]:
+            buffer.data = buffer.data.to(types[name])
+
+
+def _tensor(weights: Weights, name: str, dtype: torch.dtype) -> Tensor:
+    bits = np.array(weights.bits(name))
+    shape = weights.layout[name].shape
+    if not bits.size:
+        return torch.empty(shape, dtype=dtype)
+    return torch.from_numpy(bits.view(_STORED_AS[bits.itemsize])).view(dtype).reshape(shape)

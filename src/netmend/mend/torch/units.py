@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
+from netmend.adapters.torch.watch.kinds import NORMS
 from netmend.errors import UsageError
 from netmend.mend.torch.undisturbed import mendable
 
 WEIGHT, NEURON, LAYER = KINDS = ("weight", "neuron", "layer")
 _CONVOLUTIONS = nn.modules.conv._ConvNd
 _TRANSPOSED = nn.modules.conv._ConvTransposeNd
-_NORMS = (nn.modules.batchnorm._BatchNorm, nn.GroupNorm, nn.modules.instancenorm._InstanceNorm)
 
 Mask = dict[str, Tensor]  # parameter → which of its elements may change
 Scores = dict[str, Tensor]  # group → one number per unit of it
@@ -113,10 +113,10 @@ def _width(module: nn.Module) -> tuple[int, int]:
         if transposed and module.groups > 1:
             return 0, 0  # outputs of a group are not one axis
         return module.out_channels, 1 if transposed else 0
-    if isinstance(module, _NORMS):
+    if isinstance(module, nn.LayerNorm):
+        return (module.normalized_shape[0], 0) if len(module.normalized_shape) == 1 else (0, 0)
+    if isinstance(module, NORMS):
         return int(getattr(module, "num_features", 0) or getattr(module, "num_channels", 0)), 0
-    if isinstance(module, nn.LayerNorm) and len(module.normalized_shape) == 1:
-        return module.normalized_shape[0], 0
     if isinstance(module, nn.RNNBase) and not getattr(module, "proj_size", 0):
         return module.hidden_size, 0  # the gates of a unit, of all layers and directions, belong together
     return 0, 0

@@ -12,7 +12,7 @@ from netmend.report.content import Column, Grid, Number, clean, first_line
 from netmend.report.numbers import UNKNOWN, count, duration, measure, moment, plural, share
 from netmend.report.terminal import GridTable, fitting
 from netmend.store import RunInfo
-from netmend.store.judged import Judged
+from netmend.store.runs import Judged
 from netmend.vocabulary import FAULTY, HEALTHY
 
 _COLUMNS = (

@@ -17,7 +17,7 @@ from netmend.report.run.overview import advice_when_untrained, alarms, headline,
 from netmend.report.run.sections import origin_remarks, sections
 from netmend.report.terminal import GridTable, Remarks, blank
 from netmend.report.textplot import text_plot
-from netmend.store.judged import Judged
+from netmend.store.runs import Judged
 from netmend.vocabulary import HEALTHY, Trace
 
 _SIDE_BY_SIDE = 110  # columns from which two plots stand beside each other

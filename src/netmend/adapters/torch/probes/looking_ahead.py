@@ -19,8 +19,7 @@ from netmend.adapters.torch.probes.bench import Bench, Found, largest
 from netmend.adapters.torch.probes.offsets import Profile, Scored, profiles, whole_length
 from netmend.adapters.torch.probes.operations import Comparing, compared, name_of_operation
 from netmend.adapters.torch.watch.eligible import tensors_in
-from netmend.adapters.torch.watch.masks import Masks
-from netmend.adapters.torch.watch.replay import Place, Where
+from netmend.adapters.torch.watch.replay import Masks, Place, Where
 
 WHAT = "looking ahead"
 _LENGTHS = (13, 11, 17, 19, 23, 29, 37, 53)  # hardly the size of anything else

@@ -15,7 +15,6 @@ from torch.utils.data import DataLoader
 from netmend.adapters.torch.guard import HIDDEN, RAISED, guarded
 from netmend.adapters.torch.watch.eligible import plain
 from netmend.adapters.torch.watch.known import Known
-from netmend.observe.sites import name_of
 from netmend.vocabulary import Event, ProbeFact, Site
 
 if TYPE_CHECKING:
@@ -211,11 +210,7 @@ class Checkpoints:
         if told in self._told or len(self._told) >= _MOST_EVENTS:
             return
         self._told.add(told)
-        name = (
-            session.names.get(module)
-            or name_of(module, sys._getframe(1), session.sites)
-            or type(module).__name__
-        )
+        name = session.names.get(module) or session.sites.name_here(module) or type(module).__name__
         session.recorder.event(
             Event(
                 session.recorder.step,

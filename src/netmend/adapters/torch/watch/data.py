@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,6 @@ from netmend.adapters.torch.watch.fingerprint import (
 )
 from netmend.adapters.torch.watch.loaders import Collation, HandedLabels, copied_to_workers
 from netmend.observe.schedule import FULL
-from netmend.observe.sites import name_of
 from netmend.vocabulary import BatchPrint, LoaderFact
 
 if TYPE_CHECKING:
@@ -79,7 +77,7 @@ class Data:
         name = session.names.get(loader)
         site = session.sites.here()
         if name is None:
-            name = session.unique_name(name_of(loader, sys._getframe(1), session.sites) or "loader")
+            name = session.unique_name(session.sites.name_here(loader) or "loader")
             session.names.put(loader, name)
             self.loaders[name] = _loader_fact(session, loader, name)
             self._worker_seeds(loader, name)

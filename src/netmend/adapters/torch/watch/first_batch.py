@@ -19,8 +19,8 @@ from netmend.adapters.torch.probes import first_step, forward_passes, gradient_c
 from netmend.adapters.torch.probes.bench import Bench, Found, spread
 from netmend.adapters.torch.probes.copies import Workshop, batch_overfit, input_ignored, rate_probe
 from netmend.adapters.torch.watch.eligible import unusual_execution
-from netmend.adapters.torch.watch.replayable import Quiet
 from netmend.adapters.torch.watch.undisturbed import Kept, undisturbed
+from netmend.adapters.torch.watch.user_code import Quiet
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.watch.models import Model

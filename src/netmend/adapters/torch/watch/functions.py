@@ -73,9 +73,7 @@ class Functions:
     def __init__(self, session: TorchSession) -> None:
         self.session = session
         self.tail: list[TailCall] = []
-        self.tail_sites: dict[
-            str, Site
-        ] = {}  # function name → line, kept for naming the origin of non-finite values
+        self.tail_sites: dict[str, Site] = {}  # by function: for naming the origin of non-finite values
         self.model_output: Tensor | None = None
         self._mode: Spy | None = None
         self._known: dict[tuple[str, Site | None], FunctionFact] = {}

@@ -23,6 +23,7 @@ DROPOUT_FUNCTIONS = ("dropout", "alpha_dropout", "dropout1d", "dropout2d", "drop
 FUSED_ATTENTION = "scaled_dot_product_attention"
 CUT_FUNCTIONS = (*LEAVES_GRAPH, *WITHOUT_DERIVATIVE, "data", *INTEGERS)
 
+NORMS = (nn.modules.batchnorm._NormBase, nn.GroupNorm, nn.LayerNorm)
 _CHANNELS_FIRST = (
     nn.modules.conv._ConvNd,
     nn.modules.batchnorm._NormBase,

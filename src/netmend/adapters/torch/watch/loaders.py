@@ -13,14 +13,14 @@ from torch import Tensor
 from torch.utils.data import default_collate
 
 from netmend.adapters.torch.guard import around, guarded, hide_from_warnings
-from netmend.adapters.torch.watch.code_names import (
+from netmend.adapters.torch.watch.eligible import tensors_in
+from netmend.adapters.torch.watch.user_code import (
     code_of,
     names_in,
     own_methods,
     reached_names,
     uses_argument,
 )
-from netmend.adapters.torch.watch.eligible import tensors_in
 from netmend.vocabulary import Site
 
 if TYPE_CHECKING:
@@ -213,9 +213,7 @@ _MOST_HELD = 32
 class Copied:
     """Something random that all workers have in the same state."""
 
-    kind: (
-        str  # "Generator", "RandomState", "Random"; "seed" for a worker_init_fn that seeds all workers alike
-    )
+    kind: str  # "Generator", "RandomState", "Random"; "seed": a worker_init_fn seeds all workers alike
     name: str  # attribute that holds it, or the function that seeds
     owner: str  # class that holds it
     site: Site | None = None

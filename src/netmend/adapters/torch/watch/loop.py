@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -17,7 +16,6 @@ from netmend.adapters.torch.watch.arrivals import Gathering
 from netmend.adapters.torch.watch.eligible import plain
 from netmend.adapters.torch.watch.structure import record_scheduler
 from netmend.observe.schedule import FULL
-from netmend.observe.sites import name_of
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.watch.session import TorchSession
@@ -85,7 +83,7 @@ class Loop:
     def _name(self, thing: Any) -> str:
         if thing is None:
             return ""
-        known = self.session.names.get(thing) or name_of(thing, sys._getframe(1), self.session.sites)
+        known = self.session.names.get(thing) or self.session.sites.name_here(thing)
         return known if known is not None else type(thing).__name__
 
     # -- backward ---------------------------------------------------------------------------------------------

@@ -61,12 +61,9 @@ class LossCall:
     prediction: Tensor | None
     target: Tensor | None
     scalar: Tensor  # detached
-    compute: Callable[[Tensor], Tensor] | None = (
-        None  # the same loss for another prediction; None where not known
-    )
-    output: int = (
-        -1
-    )  # which of the model's outputs the prediction is, perhaps in another shape; -1: none of them
+    # The same loss for another prediction; None where not known.
+    compute: Callable[[Tensor], Tensor] | None = None
+    output: int = -1  # of the model: the prediction is that, perhaps in another shape; -1: none of them
 
     def of_outputs(self, outputs: Sequence[Tensor]) -> Tensor | None:
         """The loss that other outputs of the model would have had."""

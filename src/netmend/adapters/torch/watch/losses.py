@@ -15,7 +15,6 @@ from torch.nn import functional
 
 from netmend.adapters.torch.guard import RAISED, guarded
 from netmend.adapters.torch.watch.eligible import first_tensor, plain, unusual_execution
-from netmend.adapters.torch.watch.expressions import recognise
 from netmend.adapters.torch.watch.known import Known
 from netmend.adapters.torch.watch.loss_calls import (
     CRITERIA,
@@ -30,7 +29,7 @@ from netmend.adapters.torch.watch.loss_calls import (
     same_for,
     split_arguments,
 )
-from netmend.adapters.torch.watch.loss_path import grown_in_graph, pair_scores, path_facts
+from netmend.adapters.torch.watch.objectives import grown_in_graph, pair_scores, path_facts, recognise
 from netmend.library.losses import OF_CLASS_INDEX
 from netmend.observe.schedule import FULL
 from netmend.observe.targets import task_of

@@ -17,7 +17,6 @@ from netmend.adapters.torch.watch.eligible import shapes_in, tensors_in, unusual
 from netmend.adapters.torch.watch.environment import conditions
 from netmend.adapters.torch.watch.loss_calls import Layout
 from netmend.observe.schedule import FULL
-from netmend.observe.sites import name_of
 from netmend.vocabulary import Event, Site
 
 if TYPE_CHECKING:
@@ -178,8 +177,8 @@ class Models:
             return None
         inside = getattr(module, "_orig_mod", module)
         name = (
-            name_of(module, sys._getframe(1), self.session.sites)
-            or name_of(inside, sys._getframe(1), self.session.sites)
+            self.session.sites.name_here(module)
+            or self.session.sites.name_here(inside)
             or type(inside).__name__.lower()
         )
         model = Model(self.session, module, self.session.unique_name(name))

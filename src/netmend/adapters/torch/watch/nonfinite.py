@@ -45,9 +45,7 @@ class ForwardCall:
     random: RandomState
     site: Site | None = None  # the line that called the model
     output_gradients: list[Tensor | None] = field(default_factory=list)
-    output_nodes: list[int] = field(
-        default_factory=list
-    )  # sequence numbers of the graph's nodes that made them
+    output_nodes: list[int] = field(default_factory=list)  # sequence numbers of the nodes that made them
 
 
 class Nonfinite:

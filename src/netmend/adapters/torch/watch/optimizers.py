@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,6 @@ from netmend.adapters.torch.guard import guarded, shielded
 from netmend.adapters.torch.watch.eligible import plain
 from netmend.adapters.torch.watch.known import Known
 from netmend.observe.schedule import FULL, LIGHT
-from netmend.observe.sites import name_of
 from netmend.vocabulary import GroupFact, OptimizerFact, Site, Statistics
 
 if TYPE_CHECKING:
@@ -78,8 +76,8 @@ class Optimizers:
     def name(self, optimizer: Any) -> str:
         name = self.session.names.get(optimizer)
         if name is None:
-            found = name_of(optimizer, sys._getframe(1), self.session.sites)
-            name = self.session.unique_name(found or type(optimizer).__name__.lower())
+            found = self.session.sites.name_here(optimizer) or type(optimizer).__name__.lower()
+            name = self.session.unique_name(found)
             self.session.names.put(optimizer, name)
             if optimizer not in self.known:
                 self.created(optimizer)
@@ -106,7 +104,7 @@ class Optimizers:
             for position, parameter in enumerate(group["params"]):
                 name = names.get(parameter)
                 if name is None:
-                    name = name_of(parameter, sys._getframe(1), self.session.sites)
+                    name = self.session.sites.name_here(parameter)
                     if name is not None:
                         names.put(parameter, name)
                     else:  # its model may be discovered later, within a closure, and will name it then

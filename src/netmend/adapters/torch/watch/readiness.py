@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 from torch.nn.utils.spectral_norm import SpectralNorm
 
-from netmend.adapters.torch.watch.code_names import reached_names
 from netmend.adapters.torch.watch.eligible import plain
 from netmend.adapters.torch.watch.known import Known
+from netmend.adapters.torch.watch.user_code import reached_names
 from netmend.vocabulary import ProbeFact, Site
 
 if TYPE_CHECKING:

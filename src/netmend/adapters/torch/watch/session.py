@@ -55,9 +55,7 @@ class TorchSession:
         self.trap = trap  # wait for the device at each step to catch non-finite values where they arise
         self.probe = probe  # train copies of the model on its first batch
         self.alive = False
-        self.passes = (
-            0  # calls of the program that went through a wrapper of ours since that was last accounted for
-        )
+        self.passes = 0  # calls of the program through a wrapper of ours since that was last accounted for
         self.pass_cost = 0.0  # seconds of one of them
         self.quiet = False  # the step in progress is light: nothing is recorded
         self.busy = False  # netmend's own code is running: its tensor operations are not the user's

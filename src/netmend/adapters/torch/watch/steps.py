@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -17,7 +16,6 @@ from netmend.adapters.torch.watch.arrivals import Gathering
 from netmend.adapters.torch.watch.eligible import first_tensor
 from netmend.adapters.torch.watch.graphs import leaves_of
 from netmend.observe.schedule import FULL, LIGHT
-from netmend.observe.sites import name_of
 from netmend.vocabulary import ModelFact, ParameterFact, Site
 
 if TYPE_CHECKING:
@@ -26,9 +24,7 @@ if TYPE_CHECKING:
 
 
 _STALLED = 8  # backward passes without any optimiser step, after which iterations are counted without one
-_CLOSURES = (
-    32  # in one optimiser step, after which each is a step of its own: L-BFGS may train within a single call
-)
+_CLOSURES = 32  # in one optimiser step, after which each is a step: L-BFGS may train within a single call
 _MEMORY_EVERY = 16
 
 
@@ -254,7 +250,7 @@ class ByHand:
         for position, leaf in enumerate(leaves_of(objective)):
             name = session.names.get(leaf)
             if name is None:
-                name = name_of(leaf, sys._getframe(1), session.sites) or f"tensor[{position}]"
+                name = session.sites.name_here(leaf) or f"tensor[{position}]"
                 session.names.put(leaf, name)
                 fact = ParameterFact(
                     name, "", tuple(leaf.shape), str(leaf.dtype).removeprefix("torch."), str(leaf.device)

@@ -106,17 +106,8 @@ class Budget:
     keep_on: str | None = None
 
     def __post_init__(self) -> None:
-        if (
-            min(
-                self.steps,
-                self.batch,
-                self.guard_batch,
-                self.look_batch,
-                self.validate_every,
-                self.reference_tokens,
-            )
-            < 1
-        ):
+        sizes = self.steps, self.batch, self.guard_batch, self.look_batch, self.validate_every
+        if min(*sizes, self.reference_tokens) < 1:
             raise UsageError(
                 "steps, batches, the validation interval and the reference's tokens must be at least 1"
             )
@@ -144,9 +135,8 @@ class Attempt:
 
 
 def mend(
-    passes: Passes, data: Data, method: Method, budget: Budget, seed: int, judge: Judge | None = None,
-    progress: Callable[[int, Measure], None] | None = None,
-) -> Attempt:  # fmt: skip
+    passes: Passes, data: Data, method: Method, budget: Budget, seed: int, judge: Judge | None = None
+) -> Attempt:
     """Repair the model of `passes` in place; `Attempt.originals.put({})` takes everything back."""
     if not (data.pairs and data.validation_pairs and data.validation_guard) or (
         method.guard and not data.guard
@@ -155,21 +145,14 @@ def mend(
             "a repair needs pairs and normal text, both to learn from and to validate on; one is empty"
         )
     with passes.prepared():
-        return _Repair(passes, data, method, budget, seed, judge, progress).run()
+        return _Repair(passes, data, method, budget, seed, judge).run()
 
 
 class _Repair:
     def __init__(
-        self, passes: Passes, data: Data, method: Method, budget: Budget, seed: int, judge: Judge | None,
-        progress: Callable[[int, Measure], None] | None,
-    ) -> None:  # fmt: skip
-        self.passes, self.data, self.method, self.budget, self.progress = (
-            passes,
-            data,
-            method,
-            budget,
-            progress,
-        )
+        self, passes: Passes, data: Data, method: Method, budget: Budget, seed: int, judge: Judge | None
+    ) -> None:
+        self.passes, self.data, self.method, self.budget = passes, data, method, budget
         self.model: Any = passes.model
         self.random = random.Random(seed)
         self.originals = Originals(budget.keep_on)
@@ -195,8 +178,6 @@ class _Repair:
                 continue
             now = self.meter.measure()
             history.append((step, now.unwanted, now.loss))
-            if self.progress:
-                self.progress(step, now)
             stale = 0 if self._kept(now, before, step) else stale + 1
             if stale >= self.budget.patience:
                 break

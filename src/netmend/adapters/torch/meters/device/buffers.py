@@ -53,7 +53,6 @@ class Batch:
     milestone: Milestone
     step: int = 0
     busy: bool = False
-    sent: bool = False
     entries: list[Entry] = field(default_factory=list)
     norm_keys: list[object] = field(default_factory=list)  # those who wait for the norm of all gradients
     results: Tensor | None = None  # on the device
@@ -76,7 +75,6 @@ class Batch:
             torch.stack(loose[::-1], out=self.results[slots:rows])
         self.arrived[:rows].copy_(self.results[:rows], non_blocking=True)
         self.milestone.set()
-        self.sent = True
         self._rows = rows
 
     def numbers(self) -> Numbers:
@@ -85,7 +83,7 @@ class Batch:
         return numbers
 
     def clear(self) -> None:
-        self.busy = self.sent = False
+        self.busy = False
         self.entries = []
         self.norm_keys = []
 

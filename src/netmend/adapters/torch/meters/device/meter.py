@@ -54,10 +54,6 @@ class DeviceMeter:
         self._elsewhere = 0
 
     @property
-    def lost_scalars(self) -> int:
-        return self._scalars.lost
-
-    @property
     def skipped_tensors(self) -> int:
         """Those on another stream than the step's, beyond the number of slots, or overwritten before they were read."""
         return self._elsewhere + self._scratch.refused + self._activations.queue.overwritten

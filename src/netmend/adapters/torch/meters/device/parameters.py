@@ -117,9 +117,7 @@ class SampleTable(_Table):
 
 UPDATE_SAMPLES = 65_536
 DRIFT_SAMPLES = 4_096
-_MOST_GROUPS = (
-    32  # of different lists of names; more means that the lists keep changing, so old tables are useless
-)
+_MOST_GROUPS = 32  # different lists of names; more means that they keep changing: old tables are useless
 
 
 @dataclass

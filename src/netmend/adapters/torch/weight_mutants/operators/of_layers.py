@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 import torch
 from torch import Tensor, nn
 
+from netmend.adapters.torch.watch.kinds import NORMS
 from netmend.adapters.torch.weight_mutants.mutant import (
     WeightMutant,
     answering,
@@ -15,6 +16,7 @@ from netmend.adapters.torch.weight_mutants.mutant import (
     chosen,
     put_back,
 )
+from netmend.library.activations import ACTIVATIONS
 
 # Layers that hand on what has the shape of what they were given: where one of them can be left out, doubled or exchanged.
 
@@ -22,34 +24,9 @@ _UNCALLED = (
     nn.modules.linear.NonDynamicallyQuantizableLinear
 )  # attention takes its weights and never calls it
 _CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
-NORMS = (
-    nn.BatchNorm1d,
-    nn.BatchNorm2d,
-    nn.BatchNorm3d,
-    nn.LayerNorm,
-    nn.GroupNorm,
-    nn.InstanceNorm1d,
-    nn.InstanceNorm2d,
-    nn.InstanceNorm3d,
-)
-ACTIVATIONS = (
-    nn.ReLU,
-    nn.LeakyReLU,
-    nn.PReLU,
-    nn.ELU,
-    nn.SELU,
-    nn.CELU,
-    nn.GELU,
-    nn.SiLU,
-    nn.Mish,
-    nn.Tanh,
-    nn.Sigmoid,
-    nn.Softplus,
-    nn.Softsign,
-    nn.ReLU6,
-    nn.Hardtanh,
-    nn.Hardswish,
-    nn.Hardsigmoid,
+# Of those that normalise over units, and of gates, none can be exchanged for a part of the units.
+_ACTIVATIONS = tuple(
+    getattr(nn, each.layer) for each in ACTIVATIONS if not each.across and each.name != "glu"
 )
 _LAST = (nn.Linear, nn.LayerNorm, nn.TransformerEncoderLayer)  # features are the last axis
 
@@ -142,7 +119,7 @@ class _OfLayers(WeightMutant):
 
 class _OfActivations(_OfLayers):
     def places(self, model: nn.Module) -> list[str]:
-        return named(model, *ACTIVATIONS)
+        return named(model, *_ACTIVATIONS)
 
     def exchanged(
         self, module: nn.Module, share: float, generator: torch.Generator
