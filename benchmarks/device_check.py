@@ -25,7 +25,7 @@ from device_cases import (
 )
 from device_speed import bandwidth
 
-from netmend.adapters.torch.meters.device import launch as device_launch
+from netmend.adapters.torch.meters.device import lane as device_launch
 from netmend.adapters.torch.meters.device.meter import DeviceMeter
 
 

@@ -26,7 +26,6 @@ def start_torch(
     with unhindered():
         from netmend.adapters.gymnasium.session import Worlds
         from netmend.adapters.sb3.session import Agents
-        from netmend.adapters.together import Together
         from netmend.adapters.torch.watch.session import TorchSession
         from netmend.observe.session import Watching
 
@@ -34,7 +33,8 @@ def start_torch(
         session = TorchSession(
             watching.recorder, everything=options.full, trap=options.trap, probe=options.probe
         )
-        watching.attach(Together(session, (Worlds(session), Agents(session))))
+        session.companions = (Worlds(session), Agents(session))
+        watching.attach(session)
         if model is not None:
             session.models.expect(model)
         if optimizer is not None:

@@ -5,7 +5,8 @@ Looked at between environment steps: a target that is copied at the end of every
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from netmend.adapters.torch.watch.session import TorchSession
@@ -17,6 +18,14 @@ _MOST_MODELS = 8
 Print = tuple[float, ...]
 
 
+def prints_of(network: Any) -> Print:
+    """Two numbers that change when the weights do; empty on a device, where asking would make it wait."""
+    parameters = list(network.parameters())
+    if not parameters or not all(p.is_cpu for p in parameters):
+        return ()
+    return tuple(float(p.detach().double().sum()) for p in (parameters[0], parameters[-1]))
+
+
 class Twins:
     def __init__(self, session: TorchSession) -> None:
         self.session = session
@@ -25,9 +34,9 @@ class Twins:
         self._distance = _DISTANCE
         self._looks = 0
         self._last: dict[str, Print] = {}
-        self._seen: dict[str, int] = {}
-        self._changes: dict[str, int] = {}
-        self._equal: dict[tuple[str, str], int] = {}
+        self._seen: Counter[str] = Counter()
+        self._changes: Counter[str] = Counter()
+        self._equal: Counter[tuple[str, str]] = Counter()
         self._shapes: dict[str, tuple[tuple[int, ...], ...]] = {}
 
     def due(self, steps: int = 1) -> bool:
@@ -45,29 +54,27 @@ class Twins:
         prints: dict[str, Print] = {}
         for model in self.session.models.all[:_MOST_MODELS]:
             module = model.reference()
-            parameters = list(module.parameters()) if module is not None else []
-            if parameters and all(p.is_cpu for p in parameters):
-                self._shapes[model.name] = tuple(tuple(p.shape) for p in parameters)
-                prints[model.name] = tuple(
-                    float(p.detach().double().sum()) for p in (parameters[0], parameters[-1])
-                )
+            found = prints_of(module) if module is not None else ()
+            if module is not None and found:
+                self._shapes[model.name] = tuple(tuple(p.shape) for p in module.parameters())
+                prints[model.name] = found
         for name, found in prints.items():
-            self._seen[name] = self._seen.get(name, 0) + 1
+            self._seen[name] += 1
             if name in self._last and self._last[name] != found:
-                self._changes[name] = self._changes.get(name, 0) + 1
+                self._changes[name] += 1
             for other, theirs in prints.items():
                 if other != name and self._shapes[other] == self._shapes[name] and theirs == found:
-                    self._equal[name, other] = self._equal.get((name, other), 0) + 1
+                    self._equal[name, other] += 1
         self._last.update(prints)
 
     def finish(self) -> None:
         for name, shapes in self._shapes.items():
             alike = [other for other, theirs in self._shapes.items() if other != name and theirs == shapes]
             values = {
-                "looks": self._seen.get(name, 0),
-                "changes": self._changes.get(name, 0),
+                "looks": self._seen[name],
+                "changes": self._changes[name],
                 "twins": alike,
-                "equal": max((self._equal.get((name, other), 0) for other in alike), default=0),
+                "equal": max((self._equal[name, other] for other in alike), default=0),
                 "trained": self._trained(name),
             }
             self.session.recorder.probe(WHAT, name, values)

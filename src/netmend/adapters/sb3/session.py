@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netmend.adapters.gymnasium.twins import prints_of
 from netmend.adapters.torch.guard import RAISED, around, guarded
 from netmend.adapters.torch.watch.known import Known
 from netmend.adapters.watched_classes import WatchedClasses
@@ -126,14 +127,6 @@ def target_of(agent: Any) -> tuple[Any, Any] | None:
     return None
 
 
-def prints_of(network: Any) -> tuple[float, ...]:
-    """Two numbers that change when the weights do; empty on a device, where asking would make it wait."""
-    parameters = list(network.parameters())
-    if not parameters or not parameters[0].is_cpu:
-        return ()
-    return tuple(float(p.detach().double().sum()) for p in (parameters[0], parameters[-1]))
-
-
 def _array(buffer: Any, name: str) -> Any:
     found = getattr(buffer, name, None)
     return found if isinstance(found, np.ndarray) else None
@@ -166,7 +159,6 @@ class Agent:
         self.next_look, self.distance = 1, 1
         self.target_looks = self.target_changes = self.target_equal = 0
         self.target: tuple[float, ...] = ()
-        self.fact: AgentFact | None = None
 
     def due(self) -> bool:
         """Whether this training is one to look at."""

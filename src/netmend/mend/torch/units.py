@@ -203,9 +203,6 @@ def _apart(flat: Tensor, scores: Scores) -> dict[str, Tensor]:
 
 
 def _sizes(group: Group) -> Tensor:
-    ones = {name: torch.ones(shape) for name, shape in group.members.items()}
-    return group.summed({name: one.to(_device(group)) for name, one in ones.items()}).cpu()
-
-
-def _device(group: Group) -> torch.device:
-    return next((one.device for one in group.owners.values()), torch.device("cpu"))
+    device = next((one.device for one in group.owners.values()), None)
+    ones = {name: torch.ones(shape, device=device) for name, shape in group.members.items()}
+    return group.summed(ones).cpu()

@@ -147,7 +147,7 @@ def affine(bench: Bench) -> Found | None:
     base, rolled = bench.base, bench.rolled
     if base is None or rolled is None or not spread(base):
         return None
-    middle = bench.output(_middle)
+    middle = bench.output(lambda tensor: (tensor + tensor.roll(1, 0)) / 2)
     if middle is None or not (middle.shape == base.shape == rolled.shape):
         return None
     return _curvature(bench, base, rolled, middle)
@@ -184,10 +184,6 @@ def _turned(tensor: Tensor) -> Tensor:
 
 def _half_turned(tensor: Tensor) -> Tensor:
     return (tensor + _turned(tensor)) / 2
-
-
-def _middle(tensor: Tensor) -> Tensor:
-    return (tensor + tensor.roll(1, 0)) / 2
 
 
 def weight_layers(module: nn.Module) -> int:

@@ -168,12 +168,10 @@ class Examination:
                     data = found_data(test, listener, self.finished.names, self.finished.root)
                 if data is not None:
                     found[test.name] = data
-            except NoData as problem:
-                if strict:
-                    raise NoData(f"test set {test.name!r}: {problem}") from None
             except Exception as problem:  # noqa: BLE001 - of the user's own data, told as it is
                 if strict:
-                    raise NoData(f"test set {test.name!r}: {type(problem).__name__}: {problem}") from None
+                    kind = "" if isinstance(problem, NoData) else f"{type(problem).__name__}: "
+                    raise NoData(f"test set {test.name!r}: {kind}{problem}") from None
         training = heard_data(listener.training, MOST_TRAINING)
         if training is not None:
             found[TRAINING] = training

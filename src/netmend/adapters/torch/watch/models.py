@@ -14,7 +14,6 @@ from torch import Tensor, nn
 from netmend.adapters.torch.guard import RAISED, around, guarded
 from netmend.adapters.torch.watch import structure
 from netmend.adapters.torch.watch.eligible import shapes_in, tensors_in, unusual_execution
-from netmend.adapters.torch.watch.environment import conditions
 from netmend.adapters.torch.watch.loss_calls import Layout
 from netmend.observe.schedule import FULL
 from netmend.vocabulary import Event, Site
@@ -321,3 +320,21 @@ class Models:
             module = model.reference()
             if module is not None and not model.structure_known:
                 structure.record_modules(self.session, model, module)
+
+
+def conditions(module: nn.Module) -> dict[str, Any]:
+    """What is known once a model runs: its device, and the precision that is chosen for it."""
+    first = next(module.parameters(), None)
+    if first is None:
+        return {}
+    kind = first.device.type
+    found: dict[str, Any] = {"device": device_name(first.device)}
+    if torch.is_autocast_enabled(kind):
+        found["autocast"] = str(torch.get_autocast_dtype(kind)).removeprefix("torch.")
+    return found
+
+
+def device_name(device: torch.device) -> str:
+    if device.type == "cuda":
+        return f"cuda: {torch.cuda.get_device_name(device)}"
+    return device.type

@@ -32,6 +32,20 @@ if TYPE_CHECKING:
 
 
 _MOST_CALLS = 4  # forward passes of one step that are kept for a replay
+# Whose derivatives are infinite or undefined somewhere.
+_STEEP = (
+    "sqrt",
+    "norm",
+    "linalg_vector_norm",
+    "pow",
+    "log",
+    "div",
+    "truediv",
+    "reciprocal",
+    "acos",
+    "asin",
+    "atan2",
+)
 _LARGEST_GRADIENT = 16_000_000  # bytes of an output's gradient that may be held until the step ends
 
 
@@ -98,7 +112,7 @@ class Nonfinite:
             or self._bad_target()
             or origin_in_tail(objective, self.calls, session.functions.tail_sites)
         )
-        self._report(origin or self._loss_itself(site), "loss", value)
+        self._report(origin or self._loss_itself("forward", site), "loss", value)
 
     def clip_norm(self, value: float) -> None:
         self._gradient_trouble = self._gradient_trouble or not math.isfinite(value)
@@ -173,37 +187,19 @@ class Nonfinite:
     def _loss_backward(self) -> Origin:
         """The gradient that reaches the model is already bad: the loss itself makes it."""
         sites = self.session.functions.tail_sites
-        for name in (
-            "sqrt",
-            "norm",
-            "linalg_vector_norm",
-            "pow",
-            "log",
-            "div",
-            "truediv",
-            "reciprocal",
-            "acos",
-            "asin",
-            "atan2",
-        ):
+        for name in _STEEP:
             if name in sites:
                 return Origin(name, "backward", "loss", sites[name])
-        call = self.session.losses.calls[-1] if self.session.losses.calls else None
-        fact = self.session.losses.facts.get(call.name) if call is not None else None
-        return Origin(
-            call.criterion if call is not None else "the loss",
-            "backward",
-            "loss",
-            fact.called if fact else None,
-        )
+        return self._loss_itself("backward", None)
 
-    def _loss_itself(self, site: Site | None) -> Origin:
+    def _loss_itself(self, phase: str, site: Site | None) -> Origin:
         """Everything that reached the loss was finite."""
-        call = self.session.losses.calls[-1] if self.session.losses.calls else None
-        fact = self.session.losses.facts.get(call.name) if call is not None else None
+        losses = self.session.losses
+        call = losses.calls[-1] if losses.calls else None
+        fact = losses.facts.get(call.name) if call is not None else None
         if call is None or fact is None:
-            return Origin("the loss", "forward", "loss", site)
-        return Origin(call.criterion, "forward", "loss", fact.called or site)
+            return Origin("the loss", phase, "loss", site)
+        return Origin(call.criterion, phase, "loss", fact.called or site)
 
     def _weights(self, bad: list[str]) -> Origin:
         cause = (

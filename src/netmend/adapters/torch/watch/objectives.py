@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _TOLERANCE = 1e-5
 _LARGEST = 4_000_000
 Found = tuple[str, Tensor, Tensor, dict[str, Any]]
+Criterion = Callable[[Tensor, Tensor, str], Tensor | None]
 
 
 @torch.no_grad()
@@ -49,9 +50,7 @@ def recognise(tail: list[TailCall], output: Tensor, value: float) -> Found | Non
     return None
 
 
-def _matters(
-    compute: Callable[..., Tensor | None], prediction: Tensor, target: Tensor, reduction: str, given: float
-) -> bool:
+def _matters(compute: Criterion, prediction: Tensor, target: Tensor, reduction: str, given: float) -> bool:
     """Whether the value depends on this target: beside large predictions any small number seems to fit."""
     if not target.is_floating_point():
         return True
@@ -59,9 +58,7 @@ def _matters(
     return without is None or not math.isclose(given, without, rel_tol=10 * _TOLERANCE)
 
 
-def _given(
-    compute: Callable[..., Tensor | None], prediction: Tensor, target: Tensor, reduction: str
-) -> float | None:
+def _given(compute: Criterion, prediction: Tensor, target: Tensor, reduction: str) -> float | None:
     try:
         result = compute(prediction, target, reduction)
     except (RuntimeError, ValueError, IndexError, TypeError):
@@ -73,18 +70,14 @@ def _distinct(tensors: list[Tensor]) -> list[Tensor]:
     return list({id(t): t for t in tensors}.values())
 
 
-def _squared(prediction: Tensor, target: Tensor, reduction: str) -> Tensor | None:
-    if not target.is_floating_point() and prediction.shape != target.shape:
-        return None
-    difference = (prediction - target).square()  # broadcasting as the user's own expression does
-    return difference.mean() if reduction == "mean" else difference.sum()
+def _distance(of: Callable[[Tensor], Tensor]) -> Criterion:
+    def compute(prediction: Tensor, target: Tensor, reduction: str) -> Tensor | None:
+        if not target.is_floating_point() and prediction.shape != target.shape:
+            return None
+        difference = of(prediction - target)  # broadcasting as the user's own expression does
+        return difference.mean() if reduction == "mean" else difference.sum()
 
-
-def _absolute(prediction: Tensor, target: Tensor, reduction: str) -> Tensor | None:
-    if not target.is_floating_point() and prediction.shape != target.shape:
-        return None
-    difference = (prediction - target).abs()
-    return difference.mean() if reduction == "mean" else difference.sum()
+    return compute
 
 
 def _classes(prediction: Tensor, target: Tensor, reduction: str) -> Tensor | None:
@@ -115,9 +108,9 @@ def _binary_logits(prediction: Tensor, target: Tensor, reduction: str) -> Tensor
     return functional.binary_cross_entropy_with_logits(prediction, target.float(), reduction=reduction)
 
 
-_CANDIDATES: dict[str, Callable[[Tensor, Tensor, str], Tensor | None]] = {
-    "mse_loss": _squared,
-    "l1_loss": _absolute,
+_CANDIDATES: dict[str, Criterion] = {
+    "mse_loss": _distance(torch.square),
+    "l1_loss": _distance(torch.abs),
     "cross_entropy": _classes,
     "nll_loss": _log_likelihood,
     "binary_cross_entropy": _binary,

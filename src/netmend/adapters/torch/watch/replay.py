@@ -70,8 +70,8 @@ class Masks(Generic[P]):
             self._used = known
             self.weak = None
             triangle = any(origin in _TRIANGLES for origin, _ in known)
-            if name == "masked_fill" and triangle and scores and _weak(args[2]):
-                self.weak = self._place()
+            if name == "masked_fill" and triangle and scores and not isinstance(args[2], Tensor):
+                self.weak = self._place() if float(args[2]) > _HIDES else None
         if (not scores or name in (*_TRIANGLES, *_COPIES)) and len(self._made) < _MOST:
             self._made[result.data_ptr()] = (result, known)
 
@@ -85,10 +85,6 @@ class Masks(Generic[P]):
     def triangle(self) -> P | None:
         """Where the last mask that was put on was cut to a triangle."""
         return next((place for name, place in self._used if name in _TRIANGLES), None)
-
-
-def _weak(value: Any) -> bool:
-    return not isinstance(value, Tensor) and float(value) > _HIDES
 
 
 def hidden_rows(scores: Tensor, axis: int) -> tuple[float, bool]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import platform
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import torch
 
 from netmend.adapters.torch.guard import After, Before, Patches, around, attempt, cost_of_a_pass, leave_modes
@@ -16,7 +18,6 @@ from netmend.adapters.torch.meters.meter import Meter
 from netmend.adapters.torch.watch.construction import Checkpoints, Creation, Initialisers
 from netmend.adapters.torch.watch.crash import crash_fact
 from netmend.adapters.torch.watch.data import Data
-from netmend.adapters.torch.watch.environment import environment
 from netmend.adapters.torch.watch.first_batch import FirstBatch
 from netmend.adapters.torch.watch.functions import Functions, Spy
 from netmend.adapters.torch.watch.graphs import Graphs, Loose, Passages
@@ -33,6 +34,7 @@ from netmend.adapters.torch.watch.readiness import Readiness
 from netmend.adapters.torch.watch.steps import ByHand, Steps
 from netmend.observe.recorder import Recorder
 from netmend.observe.schedule import FULL, LIGHT, LINE
+from netmend.observe.session import Adapter
 from netmend.vocabulary import EnvironmentFact, OptimizerFact, Site
 
 
@@ -89,6 +91,7 @@ class TorchSession:
         self.evaluation = Evaluation(self)
         self.nonfinite = Nonfinite(self)
         self.first_batch = FirstBatch(self)
+        self.companions: tuple[Adapter, ...] = ()  # of libraries built on PyTorch
         os.register_at_fork(after_in_child=self._abandon)
 
     def install(self) -> None:
@@ -108,9 +111,13 @@ class TorchSession:
             part.install()
         if self.recorder.level == FULL:
             self.layers.arm()
+        for companion in self.companions:  # one that fails takes no other down
+            attempt(self, type(companion).__name__.lower(), companion.install)
 
     def remove(self) -> None:
         """Take every hook and patch away; what was recorded stays until `finish`."""
+        for companion in reversed(self.companions):
+            attempt(self, "the removal of hooks", companion.remove)
         attempt(self, "the removal of hooks", self.layers.disarm)
         attempt(self, "the removal of hooks", self.optimizers.remove)
         attempt(self, "the removal of hooks", self.patches.undo)
@@ -130,6 +137,7 @@ class TorchSession:
     def finish(self) -> None:
         """Close what is open and hand out the last results; call before `remove`."""
         parts = (
+            *(companion.finish for companion in reversed(self.companions)),
             self.evaluation.close,
             self.steps.finish,
             self.loop.finish,
@@ -242,3 +250,19 @@ def _new_meter(device: torch.device) -> Meter:
 
         return DeviceMeter(device)
     return HostMeter()
+
+
+def environment() -> dict[str, Any]:
+    """Fields of an EnvironmentFact that are known at the start; initialises no device."""
+    version = torch.__version__
+    return {
+        "python": platform.python_version(),
+        "framework": f"torch {version}",
+        "numpy": str(np.__version__),
+        "platform": platform.platform(terse=True),
+        "default_dtype": str(torch.get_default_dtype()).removeprefix("torch."),
+        "threads": torch.get_num_threads(),
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+        "rank": int(os.environ.get("RANK", "0")),
+        "world_size": int(os.environ.get("WORLD_SIZE", "1")),
+    }

@@ -226,9 +226,8 @@ class Objective:
         if method.good:
             loss = loss - method.good * found[good].mean()
         if method.unlikely:
-            after = ~good & (
-                batch.place.to(found.device) >= _forks(pairs, found.device)[row % len(pairs)] - 1
-            )
+            forks = torch.tensor([pair.fork for pair in pairs], device=found.device)
+            after = ~good & (batch.place.to(found.device) >= forks[row % len(pairs)] - 1)
             loss = loss + method.unlikely * -torch.log1p(-found[after].exp().clamp(max=1 - 1e-4)).mean()
         if method.prefer:
             sums = found.new_zeros(len(rows)).index_add(0, row, found)
@@ -285,10 +284,6 @@ def margins(passes: Passes, pairs: Sequence[Pair], at_once: int = 16) -> dict[in
 def _sums(passes: Passes, batch: Batch) -> Tensor:
     found = passes.each_place(batch, log_probability(batch))
     return found.new_zeros(batch.ids.shape[0]).index_add(0, batch.row.to(found.device), found).cpu()
-
-
-def _forks(pairs: Sequence[Pair], device: torch.device) -> Tensor:
-    return torch.tensor([pair.fork for pair in pairs], device=device)
 
 
 # RMSProp on one block at a time: what is not chosen is not moved, and its state can lie elsewhere meanwhile.

@@ -11,8 +11,7 @@ from torch import Tensor
 
 from netmend.adapters.torch.meters.device import plain as plain
 from netmend.adapters.torch.meters.device.buffers import Scratch
-from netmend.adapters.torch.meters.device.lane import Lane
-from netmend.adapters.torch.meters.device.launch import Launcher, triton_type
+from netmend.adapters.torch.meters.device.lane import Lane, Launcher, triton_type
 from netmend.adapters.torch.meters.device.rows import ActivationEntry, ActivationFacts
 from netmend.adapters.torch.meters.device.scan import (
     SPREAD_TILE,

@@ -82,23 +82,10 @@ SPREAD_SAMPLES: tl.constexpr = tl.constexpr(8)  # as in host_meter: so many samp
 
 
 @triton.jit
-def _take(values, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION: tl.constexpr):
-    values = values.to(tl.float32)
-    total += values
-    squares += values * values
-    low = tl.minimum(low, values)
-    high = tl.maximum(high, values)
-    zeros += tl.where(values == 0.0, 1.0, 0.0)
-    if SATURATION:
-        saturated += tl.where((values <= low_end) | (values >= high_end), 1.0, 0.0)
-    return total, squares, low, high, zeros, saturated
-
-
-@triton.jit
-def _take_some(
+def _take(
     values, mask, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION: tl.constexpr
 ):
-    """As `_take`, where values outside the mask were loaded as 0."""
+    """Values outside the mask were loaded as 0."""
     values = values.to(tl.float32)
     total += values
     squares += values * values
@@ -180,37 +167,21 @@ def _scan(
     rounds = own_tiles // 4
     start = values + pid.to(tl.int64) * TILE
     for _ in range(rounds):
-        first = tl.load(start + lane)
-        second = tl.load(start + stride + lane)
-        third = tl.load(start + 2 * stride + lane)
-        fourth = tl.load(start + 3 * stride + lane)
-        total, squares, low, high, zeros, saturated = _take(
-            first, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
-        total, squares, low, high, zeros, saturated = _take(
-            second, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
-        total, squares, low, high, zeros, saturated = _take(
-            third, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
-        total, squares, low, high, zeros, saturated = _take(
-            fourth, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
+        for place in tl.static_range(4):
+            four = tl.load(start + place * stride + lane)
+            total, squares, low, high, zeros, saturated = _take(
+                four, lane < TILE, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
         start += 4 * stride
     # Up to three full tiles are left; their masks are the same for all lanes, so the loads stay wide.
-    left = own_tiles - rounds * 4
-    one = tl.zeros([TILE], tl.int32) + left > 0
-    two = tl.zeros([TILE], tl.int32) + left > 1
-    three = tl.zeros([TILE], tl.int32) + left > 2
-    first = tl.load(start + lane, mask=one, other=0.0)
-    second = tl.load(start + stride + lane, mask=two, other=0.0)
-    third = tl.load(start + 2 * stride + lane, mask=three, other=0.0)
-    total, squares, low, high, zeros, saturated = _take_some(
-        first, one, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
-    total, squares, low, high, zeros, saturated = _take_some(
-        second, two, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
-    total, squares, low, high, zeros, saturated = _take_some(
-        third, three, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
+    for place in tl.static_range(3):
+        there = tl.zeros([TILE], tl.int32) + (own_tiles - rounds * 4) > place
+        left = tl.load(start + place * stride + lane, mask=there, other=0.0)
+        total, squares, low, high, zeros, saturated = _take(
+            left, there, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
     last = values + full_tiles.to(tl.int64) * TILE
     if (tail > 0) & (full_tiles % programs == pid):
         rest = tl.load(last + lane, mask=lane < tail, other=0.0)
-        total, squares, low, high, zeros, saturated = _take_some(
+        total, squares, low, high, zeros, saturated = _take(
             rest, lane < tail, total, squares, low, high, zeros, saturated, low_end, high_end, SATURATION)  # fmt: skip
     if UNITS:  # noqa: SIM102 - this is decided when compiling, the next at run time
         if units > 0:

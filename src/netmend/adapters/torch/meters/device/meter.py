@@ -15,8 +15,7 @@ from torch import Tensor
 from netmend.adapters.torch.meters.device import plain as plain
 from netmend.adapters.torch.meters.device.activations import Activations
 from netmend.adapters.torch.meters.device.buffers import Batch, ScalarRing, Scratch
-from netmend.adapters.torch.meters.device.lane import Lane, Milestone
-from netmend.adapters.torch.meters.device.launch import Launcher, can_launch
+from netmend.adapters.torch.meters.device.lane import Lane, Launcher, Milestone, can_launch
 from netmend.adapters.torch.meters.device.parameters import UPDATE_SAMPLES, Firsts, Group, Rosters
 from netmend.adapters.torch.meters.device.rows import (
     Entry,

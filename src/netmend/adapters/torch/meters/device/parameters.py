@@ -11,8 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from netmend.adapters.torch.meters.device.lane import Lane
-from netmend.adapters.torch.meters.device.launch import Launcher, triton_type
+from netmend.adapters.torch.meters.device.lane import Lane, Launcher, triton_type
 from netmend.adapters.torch.meters.device.plain import sample, stride_for
 from netmend.adapters.torch.meters.device.rows import Numbers
 from netmend.adapters.torch.meters.device.scan import is_scannable, tile_size

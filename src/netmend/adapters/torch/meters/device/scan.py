@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from netmend.adapters.torch.meters.device.launch import REGISTERS
+from netmend.adapters.torch.meters.device.lane import REGISTERS
 from netmend.adapters.torch.meters.device.plain import SPREAD_SAMPLES, stride_for
 from netmend.adapters.torch.meters.device.rows import FLAT_ENDS
 from netmend.library.activations import RELU_LIKE
