@@ -12,16 +12,7 @@ from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.chain import Link, chain
 from netmend.diagnose.measures.objective import objective
 from netmend.unit import calibrated, convention, exact
-from netmend.vocabulary import (
-    LossFact,
-    OperandFact,
-    RunFact,
-    Symptom,
-    Table,
-    TargetFact,
-    TaskFact,
-    Trace,
-)
+from netmend.vocabulary import LossFact, OperandFact, RunFact, Symptom, Table, TargetFact, TaskFact, Trace
 
 _LOSS = LossFact("cross_entropy@train.py:20", "cross_entropy", operands=(OperandFact("prediction", (32, 4)),))
 

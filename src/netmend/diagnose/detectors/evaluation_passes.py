@@ -52,10 +52,7 @@ class GradientsInEvaluation(Detector, code="D224", needs_fixed_data=True):
                 )
                 yield self.symptom(message, loss, float(steps), float(self.least_passes), first_step=0)
 
-    HEALTHY = {
-        "without gradients": lambda: _evaluated(5, 0.0),
-        "one look": lambda: _evaluated(1, 1.0),
-    }
+    HEALTHY = {"without gradients": lambda: _evaluated(5, 0.0), "one look": lambda: _evaluated(1, 1.0)}
     FAULTY = {
         "with gradients": lambda: _evaluated(5, 1.0),
         "the training loss once more, for the records": lambda: trained(

@@ -179,11 +179,7 @@ class InitScaleOff(Detector, code="D112"):
             if link.kind in ("linear", "recurrent") and link.name in by_layer and not _transposed(link)
         ]
         return [
-            (
-                link,
-                gain_of(p),
-                index + 1 == len(found) or found[index + 1][0].model != link.model,
-            )
+            (link, gain_of(p), index + 1 == len(found) or found[index + 1][0].model != link.model)
             for index, (link, p) in enumerate(found)
             if link.name not in normalised
         ]

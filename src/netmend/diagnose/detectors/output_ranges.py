@@ -84,11 +84,7 @@ class OutputRangeTooNarrow(Detector, code="D404", needs_fixed_data=True):
                 if criterion not in YES_NO_SCORES
                 else "the predicted probability can never fall below one half"
             )
-            return (
-                "cut scores",
-                f"`{criterion}` got scores that a ReLU had cut off at 0: {meaning}.",
-                None,
-            )
+            return ("cut scores", f"`{criterion}` got scores that a ReLU had cut off at 0: {meaning}.", None)
         if function in ("softplus", "exp") and criterion in YES_NO_SCORES:
             message = f"`{criterion}` got scores from {function}, never below 0: the predicted probability can never fall below one half."
             return "cut scores", message, None

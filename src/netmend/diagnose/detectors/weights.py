@@ -160,8 +160,5 @@ class WeightsJump(Detector, code="D121"):
             beyond = (change > self.least_change) & (change > self.excess_limit * np.diff(steps) * largest)
         yield from (int(step) for step in steps[1:][beyond])
 
-    HEALTHY = {
-        "moves step by step": lambda: net_run(),
-        "moves fast": lambda: net_run(ratio=0.2),
-    }
+    HEALTHY = {"moves step by step": lambda: net_run(), "moves fast": lambda: net_run(ratio=0.2)}
     FAULTY = {"set anew": lambda: _reset((20,))}

@@ -10,16 +10,7 @@ from netmend.diagnose.detectors.batches import BatchTooSmall as Detector
 from netmend.diagnose.measures.batches import training_loader, training_samples
 from netmend.diagnose.measures.objective import left
 from netmend.localise.case import Case
-from netmend.localise.cause import (
-    FAIR,
-    PROVEN,
-    STRONG,
-    WEAK,
-    Accusation,
-    Cause,
-    accuses,
-    for_symptom,
-)
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Accusation, Cause, accuses, for_symptom
 from netmend.localise.effects import NOT_LEARNING
 from netmend.localise.lines.data_lines import batch_size_line, loader_site
 from netmend.localise.outcome import learns_anyway, signs

@@ -11,17 +11,7 @@ from netmend.diagnose.detectors.graphs import GraphsKept as GraphsKeptDetector
 from netmend.diagnose.examples.curves import crashed
 from netmend.diagnose.measures.loop import calls, stepping
 from netmend.localise.case import Case
-from netmend.localise.cause import (
-    FAIR,
-    PROVEN,
-    STRONG,
-    WEAK,
-    Accusation,
-    Cause,
-    accuses,
-    fault,
-    for_symptom,
-)
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Accusation, Cause, accuses, fault, for_symptom
 from netmend.localise.effects import ANY
 from netmend.localise.lines.blocks import handed_on_state, retains_graph
 from netmend.localise.lines.values import collecting, keeping, kept_call

@@ -11,17 +11,7 @@ from netmend.diagnose.detectors.data_values import InputBadlyScaled, InputLayout
 from netmend.diagnose.examples.curves import flat, run_with, trace_of
 from netmend.diagnose.measures.objective import objective
 from netmend.localise.case import Case
-from netmend.localise.cause import (
-    FAIR,
-    PROVEN,
-    STRONG,
-    WEAK,
-    Accusation,
-    Cause,
-    accuses,
-    fault,
-    for_symptom,
-)
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Accusation, Cause, accuses, fault, for_symptom
 from netmend.localise.effects import codes
 from netmend.localise.lines.data_lines import input_origin, target_origin
 from netmend.localise.outcome import hardly_trained, signs

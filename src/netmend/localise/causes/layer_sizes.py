@@ -10,16 +10,7 @@ from netmend.diagnose.examples.networks import net_run
 from netmend.diagnose.measures.chain import SIGMOIDS, chain, mostly
 from netmend.diagnose.measures.ending import failing_layer, layer_before
 from netmend.localise.case import Case
-from netmend.localise.cause import (
-    FAIR,
-    PROVEN,
-    STRONG,
-    WEAK,
-    Accusation,
-    Cause,
-    accuses,
-    for_symptom,
-)
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Accusation, Cause, accuses, for_symptom
 from netmend.localise.effects import stopped
 from netmend.localise.lines.misfit import judge, misfits
 from netmend.localise.outcome import harm, relief, rivals

@@ -13,16 +13,7 @@ from netmend.diagnose.measures.ending import finished
 from netmend.diagnose.measures.loop import is_training, usual_site
 from netmend.diagnose.measures.wiring import stepped_optimizers
 from netmend.localise.case import Case
-from netmend.localise.cause import (
-    FAIR,
-    PROVEN,
-    STRONG,
-    WEAK,
-    Accusation,
-    Cause,
-    accuses,
-    for_symptom,
-)
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Accusation, Cause, accuses, for_symptom
 from netmend.localise.effects import NOT_LEARNING, UNSTABLE, outcome, stopped
 from netmend.localise.lines.blocks import writes_gradients
 from netmend.program.text.queries import last_name

@@ -151,8 +151,7 @@ def _purpose(case: Case, site: Site | None) -> Iterator[Evidence]:
         yield Evidence("The loop runs over values, not over epochs.", -STRONG)
     if experiment_loop(loop):
         yield Evidence(
-            "The loop variable sets seeds or selects data: the loop repeats an experiment.",
-            -STRONG - FAIR,
+            "The loop variable sets seeds or selects data: the loop repeats an experiment.", -STRONG - FAIR
         )
     nested = [node for node in inside(loop, ast.For, ast.While) if node is not loop]
     if len(nested) > 1:

@@ -15,16 +15,7 @@ from netmend.diagnose.examples.curves import crashed
 from netmend.diagnose.examples.loops import patterns
 from netmend.diagnose.measures.loop import calls
 from netmend.localise.case import Case
-from netmend.localise.cause import (
-    FAIR,
-    PROVEN,
-    STRONG,
-    WEAK,
-    Accusation,
-    Cause,
-    accuses,
-    for_symptom,
-)
+from netmend.localise.cause import FAIR, PROVEN, STRONG, WEAK, Accusation, Cause, accuses, for_symptom
 from netmend.localise.effects import UNSTABLE, stopped
 from netmend.localise.lines.blocks import freezing, grad_switched_off, loop_around, no_grad_around
 from netmend.program.settings import argument_origin
@@ -43,8 +34,7 @@ def training_in_evaluation_mode(case: Case, symptom: Symptom) -> Accusation:
     if symptom.detail.get("loaded") and not symptom.detail.get("restored"):
         evidence.append(
             Evidence(
-                "The weights were loaded and the mode never changed, so this may be deliberate.",
-                -2 * STRONG,
+                "The weights were loaded and the mode never changed, so this may be deliberate.", -2 * STRONG
             )
         )
     model = symptom.component

@@ -259,9 +259,7 @@ _REMEDIES = {
     faulty=tuple(
         replace(run, code=code)
         for run, code in zip(
-            TargetsNotNext.FAULTY,
-            ("TOK-SHIFT-MISSING", "TOK-SHIFT-WRONG", "TOK-SHIFT-EXTRA"),
-            strict=True,
+            TargetsNotNext.FAULTY, ("TOK-SHIFT-MISSING", "TOK-SHIFT-WRONG", "TOK-SHIFT-EXTRA"), strict=True
         )
     ),
 )
