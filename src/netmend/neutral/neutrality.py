@@ -5,9 +5,8 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass, field
 
-from netmend.program.text.files import diff
 from netmend.repair.objective import Objective
-from netmend.repair.version import Version
+from netmend.repair.version import OfVersion, Version
 from netmend.vocabulary.change import Change
 
 # What became of a configuration.
@@ -24,7 +23,7 @@ FIX, LIKE, BEST = "fix", "like", "best"
 
 
 @dataclass(frozen=True)
-class Node:
+class Node(OfVersion):
     """One configuration: the program with some changes, and the values of its trainings."""
 
     id: int  # 0: the program as it is; numbered in the order in which they were made
@@ -43,25 +42,6 @@ class Node:
     def knobs(self) -> tuple[str, ...]:
         """What differs from the program as it is, not from the parent."""
         return tuple(sorted(self.version.knobs))
-
-    @property
-    def causes(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(part.change.cause for part in self.version.parts))
-
-    @property
-    def titles(self) -> tuple[str, ...]:
-        return tuple(part.change.title for part in self.version.parts)
-
-    @property
-    def patch(self) -> str:
-        """Against the program as it is, as a unified diff."""
-        texts = self.version.texts
-        return "".join(diff(file, self.version.originals[file], text) for file, text in sorted(texts.items()))
-
-    @property
-    def new_arguments(self) -> tuple[str, ...] | None:
-        current = self.version.current_arguments
-        return None if current == self.version.arguments else current
 
     @property
     def lines(self) -> int:

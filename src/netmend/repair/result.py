@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from netmend.program.text.files import diff
 from netmend.repair.objective import Objective
 from netmend.repair.search import Attempt
-from netmend.repair.version import Version
+from netmend.repair.version import OfVersion, Version
 from netmend.trials.trial import Outcome
 from netmend.vocabulary import Diagnosis
 from netmend.vocabulary.verification import NONE, Verification
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(OfVersion):
     """A repair from start to end."""
 
     script: str
@@ -39,23 +38,3 @@ class Result:
     def verdict(self) -> str:
         """proven, promising or none."""
         return NONE if self.verification is None else self.verification.verdict
-
-    @property
-    def patch(self) -> str:
-        """The change as a unified diff; empty when there is none or only the arguments change."""
-        texts = self.version.texts
-        return "".join(diff(file, self.version.originals[file], text) for file, text in sorted(texts.items()))
-
-    @property
-    def new_arguments(self) -> tuple[str, ...] | None:
-        """The program's arguments, when these are what has to change."""
-        current = self.version.current_arguments
-        return None if current == self.version.arguments else current
-
-    @property
-    def causes(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(part.change.cause for part in self.version.parts))
-
-    @property
-    def titles(self) -> tuple[str, ...]:
-        return tuple(part.change.title for part in self.version.parts)

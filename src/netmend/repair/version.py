@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from netmend.program.text.files import diff
 from netmend.program.text.spans import Span, carried_out, meet, spans_of
 from netmend.repair.apply import by_file, is_whole, read
 from netmend.vocabulary.change import Change, FileEdits
@@ -173,3 +174,29 @@ def _shifted(span: Span, by: int) -> Span:
 
 def _growth(span: Span) -> int:
     return len(span.text) - (span.end - span.start)
+
+
+class OfVersion:
+    """What is told of a result by its version."""
+
+    version: Version
+
+    @property
+    def patch(self) -> str:
+        """The change as a unified diff; empty when there is none or only the arguments change."""
+        texts = self.version.texts
+        return "".join(diff(file, self.version.originals[file], text) for file, text in sorted(texts.items()))
+
+    @property
+    def new_arguments(self) -> tuple[str, ...] | None:
+        """The program's arguments, when these are what has to change."""
+        current = self.version.current_arguments
+        return None if current == self.version.arguments else current
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(part.change.cause for part in self.version.parts))
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        return tuple(part.change.title for part in self.version.parts)

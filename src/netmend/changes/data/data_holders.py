@@ -254,6 +254,12 @@ def first_use(block: list[ast.stmt], after: ast.stmt, name: str) -> ast.stmt | N
     return None
 
 
+def read_before(held: Holder, limit: ast.stmt) -> bool:
+    """Whether a name is read between the line that gives it its values and another one that comes later."""
+    use = first_use(held.block, settled(held), held.name)
+    return use is not None and use.lineno <= limit.lineno and use is not limit
+
+
 def is_array(flow: Flow, of: Holder) -> bool | None:
     """Whether a holder's value is a numpy array (False: a tensor; None: cannot be told)."""
     there = False

@@ -12,6 +12,7 @@ from netmend.changes.data.data_holders import (
     evaluation_inputs,
     first_use,
     holder,
+    read_before,
     settled,
     training_inputs,
 )
@@ -114,7 +115,7 @@ def standardised(case: Case, scale: Scale) -> FileEdits:
     names = [name, *(other.name for other in here)]
     lines.append(f"{', '.join(names)} = {', '.join(f'({one} - {mean}) / {std}' for one in names)}")
     use = first_use(first.block, first.statement, name)
-    if use is None or any(_used_before(other, first.statement) for other in here):
+    if use is None or any(read_before(other, first.statement) for other in here):
         return ()
     edits = insert_after(file, first.statement, "\n".join(lines))
     for statement in dict.fromkeys(other.statement for other in others if other not in here):
@@ -122,12 +123,6 @@ def standardised(case: Case, scale: Scale) -> FileEdits:
         text = f"{', '.join(names)} = {', '.join(f'({one} - {mean}) / {std}' for one in names)}"
         edits = (*edits, *insert_after(file, statement, text))
     return edits
-
-
-def _used_before(other: Holder, limit: ast.stmt) -> bool:
-    """Whether a name is read between its own line and another one that comes later."""
-    use = first_use(other.block, other.statement, other.name)
-    return use is not None and use.lineno <= limit.lineno and use is not limit
 
 
 def _is_split_later(case: Case) -> bool:

@@ -15,6 +15,7 @@ from netmend.changes.network.activation_choice import (
     text_at,
 )
 from netmend.changes.network.gates import is_gate
+from netmend.changes.network.layer_removal import calls_like
 from netmend.changes.network.model_layers import united
 from netmend.diagnose.measures.chain import Link, chain, last_weighted
 from netmend.program.source.naming import qualified, spelled
@@ -96,14 +97,8 @@ def _all_but_last_call(case: Case, module: ModuleFact, new: str) -> FileEdits:
     if found is None:
         return ()
     file, call = found
-    function = file.function(call)
-    calls = [
-        node for node in inside(function or file.tree, ast.Call) if ast.dump(node.func) == ast.dump(call.func)
-    ]
-    # Calls end in the order in which they are made: the inner one of two ends first.
-    ordered = sorted(calls, key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
     name, extra = spelled(file, f"torch.nn.functional.{NAMES[new][1]}")
-    edits = [replace(file, one.func, name) for one in ordered[:-1]]
+    edits = [replace(file, one.func, name) for one in calls_like(file, call)[:-1]]
     return united([*edits, extra]) if edits else ()
 
 

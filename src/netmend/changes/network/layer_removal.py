@@ -33,12 +33,15 @@ def layer_removed(case: Case, module: ModuleFact) -> FileEdits:
     if found is None:
         return ()
     file, call = found
-    function = file.function(call)
-    same = [
-        node for node in inside(function or file.tree, ast.Call) if ast.dump(node.func) == ast.dump(call.func)
-    ]
-    last = max(same, key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
+    last = calls_like(file, call)[-1]
     return call_removed(file, last, next(iter(last.args), None))
+
+
+def calls_like(file: File, call: ast.Call) -> list[ast.Call]:
+    """Calls of the same thing in the same function, in the order in which they are made: the inner one of two ends first."""
+    scope = file.function(call) or file.tree
+    same = [node for node in inside(scope, ast.Call) if ast.dump(node.func) == ast.dump(call.func)]
+    return sorted(same, key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
 
 
 def call_removed(file: File, call: ast.Call, value: ast.expr | None) -> FileEdits:

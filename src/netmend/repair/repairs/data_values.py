@@ -10,11 +10,11 @@ from functools import partial
 from netmend.changes.case import Case
 from netmend.changes.data.data_holders import (
     Holder,
-    first_use,
     forward_calls,
     holders,
     is_array,
     pairs,
+    read_before,
     settled,
     training_inputs,
     training_targets,
@@ -117,7 +117,7 @@ def _finite_rows(case: Case) -> FileEdits:
         last = max((settled(inputs), settled(targets)), key=lambda s: s.lineno)
         if array is None or inputs.name == targets.name or _is_table(inputs):
             continue
-        if any(_read_before(one, last) for one in (inputs, targets)):
+        if any(read_before(one, last) for one in (inputs, targets)):
             continue
         about_targets = case.component == "targets"
         name, extra = spelled(inputs.file, "numpy.isfinite" if array else "torch.isfinite")
@@ -139,11 +139,6 @@ def _per_row(case: Case, name: str, about_targets: bool) -> str:
         return "" if given and len(given[0]) == 1 else f".reshape(len({name}), -1).all(1)"
     plain = model is not None and model.input_shapes and len(model.input_shapes[0]) == 2
     return ".all(1)" if plain else f".reshape(len({name}), -1).all(1)"
-
-
-def _read_before(held: Holder, limit: ast.stmt) -> bool:
-    use = first_use(held.block, settled(held), held.name)
-    return use is not None and use.lineno <= limit.lineno and use is not limit
 
 
 def _is_table(held: Holder) -> bool:
