@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from netmend.changes.case import Case
-from netmend.changes.network.chosen_by_name import Choice, choice_of, chosen, unchosen
+from netmend.changes.network.activation_choice import Choice, choice_of, chosen, unchosen
 from netmend.changes.network.layer_removal import call_removed, out_of_sequence, value_of
 from netmend.diagnose.measures.heads import Head, Place, place_of
 from netmend.library.activations import LAYER_OF_ACTIVATION

@@ -1,16 +1,20 @@
-"""What reads the model's output beside the loss, and how it has to change with the output's meaning."""
+"""What a program does with outputs: reading that follows when they change from probabilities to scores, and scores for the loss alone."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
 
+from netmend.changes.case import Case
+from netmend.changes.loss.losses import arguments, criterion_of
+from netmend.diagnose.measures.heads import Head
 from netmend.program.source.dataflow import Use, uses
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
 from netmend.program.text.sources import Code
+from netmend.vocabulary import LossFact
 from netmend.vocabulary.change import FileEdit, FileEdits
 
 _ROUNDING = ("round", "rint", "bool", "around")
@@ -101,3 +105,26 @@ def _object(call: ast.Call) -> ast.expr | None:
     if isinstance(call.func, ast.Attribute) and last_name(call.func) in plain:
         return call.func.value
     return None
+
+
+# The softmax of the logarithms of probabilities is these probabilities; what else reads them stays as it is.
+_LOGARITHM = ".clamp_min(1e-8).log()"
+
+
+def scores_again(case: Case, head: Head) -> FileEdits:
+    """The logarithm around what cross entropy is given, in every call that was seen with probabilities or not seen at all."""
+    criterion = criterion_of(case, head.loss)
+    if criterion is None or criterion.kind != "cross_entropy":
+        return ()
+    if head.class_axis not in head.given.normalised_axes or (head.width or 0) < 2:
+        return ()
+    edits: FileEdits = ()
+    for file, call in criterion.calls:
+        pair, fact = arguments(call), criterion.facts.get(call)
+        if pair is not None and (fact is None or _takes_probabilities(fact, head.class_axis)):
+            edits = (*edits, *wrap(file, pair[0], "", _LOGARITHM))
+    return once(edits)
+
+
+def _takes_probabilities(fact: LossFact, axis: int) -> bool:
+    return any(operand.role == "prediction" and axis in operand.normalised_axes for operand in fact.operands)

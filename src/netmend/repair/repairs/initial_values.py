@@ -13,11 +13,12 @@ from netmend.changes.network.first_values import (
     Write,
     conditions,
     constant_weights,
+    everywhere,
+    suited,
     without,
     write_at,
     writes_like,
 )
-from netmend.changes.network.fresh_weights import everywhere, suited
 from netmend.changes.network.model_layers import layers_of, model_of_fault, united
 from netmend.program.source.moving import moved_after
 from netmend.program.source.naming import spelled

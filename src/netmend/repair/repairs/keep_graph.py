@@ -13,9 +13,12 @@ from netmend.changes.loss.graph_cuts import (
     dedented,
     filled_in_place,
     is_array_of,
+    is_made_of_numbers,
     is_maker,
+    kept_as_tensors,
     name_of,
     picked_from,
+    remade_around,
     replaced,
     value_before,
     with_conversions,
@@ -23,7 +26,6 @@ from netmend.changes.loss.graph_cuts import (
 )
 from netmend.changes.loss.losses import arguments, as_classes, as_yes_no, criterion_of, exchange
 from netmend.changes.loss.numpy_to_torch import in_torch
-from netmend.changes.loss.tensors_remade import is_made_of_numbers, kept_as_tensors, remade_around
 from netmend.changes.network.heads_in_source import training_call
 from netmend.changes.network.output_uses import once
 from netmend.localise.lines.values import cut_in_loss, is_cut

@@ -11,14 +11,15 @@ from netmend.changes.loop.loop_code import assigned_names, names_in
 from netmend.changes.network.layers_in_forward import (
     LAYERS,
     function_gone,
+    given_twice,
     is_made_anew,
     is_property,
     spans_line,
+    taken_instead,
     width_of,
     with_numbers,
 )
 from netmend.changes.network.stacks import relu_of
-from netmend.changes.network.unused_values import given_twice, taken_instead
 from netmend.localise.lines.values import unused_result
 from netmend.program.source.moving import taken_out
 from netmend.program.source.naming import new_attribute

@@ -8,8 +8,15 @@ from collections.abc import Callable, Iterator
 
 from netmend.changes.case import Case
 from netmend.changes.loss.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
-from netmend.changes.loss.objective_terms import Term, all_turned, hinge, objective, terms, turned
-from netmend.changes.loss.term_signs import expected_sign
+from netmend.changes.loss.objective_terms import (
+    Term,
+    all_turned,
+    expected_sign,
+    hinge,
+    objective,
+    terms,
+    turned,
+)
 from netmend.changes.network.activations import applied_at, without
 from netmend.changes.network.heads_in_source import head_of, model_calls
 from netmend.changes.network.output_layer import axes_kept, class_of_value, classes_of, set_width

@@ -8,15 +8,17 @@ from functools import partial
 
 from netmend.changes.case import Case
 from netmend.changes.network.output_uses import once
-from netmend.changes.network.registered_beside import is_set_again, is_unfit, registered_beside
 from netmend.changes.network.registration import (
     DICTS,
     LISTS,
     as_parameter,
     holds_tensors,
     is_attribute,
+    is_set_again,
+    is_unfit,
     kept_in,
     made_as,
+    registered_beside,
     registered_in,
     tensors_beside,
 )
