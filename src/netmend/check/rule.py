@@ -44,7 +44,7 @@ def mended(title: str, marked: str, line: int = 0) -> Snippet:
     return Snippet(title, source, line or changed, fixed)
 
 
-Findings = Iterator[Finding]
+Findings = Iterator[Finding | None]
 
 
 class StaticRule:
@@ -94,17 +94,19 @@ class StaticRule:
     def finding(
         self,
         program: Program,
-        node: ast.AST,
+        node: ast.AST | None,
         message: str | None = None,
         *,
         cause: str | None = None,
         fix: Fix | None = None,
         see: Iterable[tuple[str, ast.AST]] = (),
-    ) -> Finding:
+    ) -> Finding | None:
         """A finding at a syntax node, of this file or of a project file that was followed; one at each node is told.
 
-        A fix without edits is none. `see` are other places to look at, each with the words for it.
+        Where there is no node there is no finding, and a fix without edits is none. `see` are other places to look at, each with the words for it.
         """
+        if node is None:
+            return None
         place = program.place(node)
         others = ((words, program.place(other)) for words, other in see)
         return Finding(

@@ -49,7 +49,7 @@ def check_text(
         if program.is_test_code and not rule.in_tests:
             continue
         try:
-            findings.extend(rule.check(program))
+            findings.extend(filter(None, rule.check(program)))
         except Exception as problem:  # noqa: BLE001 - one broken rule must not cost the others
             failures.append(f"{rule.code} ({type(problem).__name__}: {problem})")
     reads = tuple(dict.fromkeys((*others, *program.reads)))

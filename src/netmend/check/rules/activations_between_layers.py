@@ -94,11 +94,7 @@ class NoActivationBetweenLinearMaps(StaticRule, code="S306", cause="ACT-HID-MISS
             if not is_one_map(before, op) or not known.leads_only_to(before, op):
                 continue
             if bends(known, before, op) or is_trained(program, op):
-                yield self.finding(
-                    program,
-                    op.node,
-                    see=[("the layer before", before.node)],
-                )
+                yield self.finding(program, op.node, see=[("the layer before", before.node)])
         for event in program.calls_of("torch.nn.Sequential"):
             if is_grown_stack(program, event.call):
                 yield self.finding(

@@ -52,7 +52,7 @@ class EvaluationDropsSamples(StaticRule, code="S513", cause="VAL-METRIC", adviso
         fed = {id(loader_made(feeding.loader)) for feeding in trained(program)}
         for evaluation in evaluated(program):
             loader = loader_made(evaluation.loader)
-            if loader is None or loader.node is None or id(loader) in fed:
+            if loader is None or id(loader) in fed:
                 continue
             if constant(loader.argument("drop_last", 8)) is True:
                 yield self.finding(program, loader.node)
@@ -264,8 +264,7 @@ class CountOverOtherSet(StaticRule, code="S615", cause="VAL-METRIC"):
             whole = _dataset(resolved(size.args[0]))
             if whole is None or id(whole) not in sets or not counted or id(whole) in counted:
                 continue
-            if value.node is not None:
-                yield self.finding(program, value.node)
+            yield self.finding(program, value.node)
 
 
 def _set_of(call: Call | None) -> Value | None:

@@ -26,8 +26,9 @@ from netmend.program.meaning.paths import paths
 from netmend.program.meaning.roles import LOADER, MODEL, role
 from netmend.program.meaning.shapes import shapes
 from netmend.program.meaning.sizes import whole_number
+from netmend.program.meaning.statements import with_argument
 from netmend.program.meaning.uses import arithmetic
-from netmend.vocabulary.finding import Edit, Fix
+from netmend.vocabulary.finding import Fix
 
 RECURRENT_HEAD = """\
 import torch
@@ -84,10 +85,13 @@ class BatchAxisOfRecurrentLayer(StaticRule, code="S312", cause="INP-FORMAT-RNN")
                 if not isinstance(part, Item) or constant(part.key) != 0 or first is None:
                     continue
                 for user in known.users.get(id(part), []):
-                    if not isinstance(user, Item) or user.node is None:
+                    if not isinstance(user, Item):
                         continue
                     if not first and is_last_of(user.key, 1):
-                        yield self.finding(program, user.node, fix=_fix(program, op.layer))
+                        edits = with_argument(program, op.layer.node, "batch_first", "True")
+                        yield self.finding(
+                            program, user.node, fix=Fix("Create the layer with batch_first=True", edits)
+                        )
                     elif first and _takes_last_sample(program, op, user.key):
                         yield self.finding(
                             program, user.node,
@@ -122,17 +126,6 @@ def _takes_last_sample(program: Program, op: Op, key: Value) -> bool:
         return given is not None and given.rank == 3
     inner = resolved(key)
     return isinstance(inner, Collection) and len(inner.items) == 3 and is_last_of(key, 0)
-
-
-def _fix(program: Program, layer: Call) -> Fix | None:
-    node = layer.node
-    if node is None or "batch_first" in layer.keywords or not (node.args or node.keywords):
-        return None
-    if program.module_of(node) is not program.module:
-        return None
-    place = program.place([*node.args, *node.keywords][-1])
-    insert = Edit(place.end_line, place.end_column, place.end_line, place.end_column, ", batch_first=True")
-    return Fix("Create the layer with batch_first=True", (insert,), "unsafe")
 
 
 PREDICTION_HEAD = "import torch\n\ndef test(model, loader):\n    hits = 0\n    for x, y in loader:\n        out = model(x)\n"
@@ -208,7 +201,7 @@ class PredictionOverBatchAxis(StaticRule, code="S608", cause="TSR-INDEX", previe
             for prediction, label in ((one, other), (other, one)):
                 found = _over_first_axis(prediction)
                 batch = _batch(label)
-                if found is None or batch is None or found.node is None:
+                if found is None or batch is None:
                     continue
                 scores = found.receiver if found.method else found.args[0]
                 if scores is not None and _is_model_output(scores, batch):

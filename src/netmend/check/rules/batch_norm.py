@@ -12,8 +12,9 @@ from netmend.program.meaning.operations import ACTIVATIONS, LINEAR_MAPS, Op, ope
 from netmend.program.meaning.paths import UNCHANGED, paths, previous
 from netmend.program.meaning.shapes import shapes
 from netmend.program.meaning.sizes import setting
+from netmend.program.meaning.statements import with_argument
 from netmend.program.meaning.training import backward_calls, grad_is_off
-from netmend.vocabulary.finding import Edit, Fix
+from netmend.vocabulary.finding import Fix
 
 BIAS_HEAD = "import torch\nfrom torch import nn\n\n"
 
@@ -52,21 +53,11 @@ class BiasBeforeBatchNorm(StaticRule, code="S324", cause="LYR-BIAS-EXTRA", advis
             position = 2 if before.name == "linear" else 7
             if setting(before.layer.argument("bias", position), True) is not True:
                 continue
-            if before.layer.node is None:
-                continue
             if known.only_user(before.value) is op.value:
-                yield self.finding(program, before.layer.node, fix=_fix(program, before.layer))
-
-
-def _fix(program: Program, layer: Call) -> Fix | None:
-    node = layer.node
-    if node is None or "bias" in layer.keywords or not (node.args or node.keywords):
-        return None
-    if program.module_of(node) is not program.module:
-        return None
-    place = program.place([*node.args, *node.keywords][-1])
-    insert = Edit(place.end_line, place.end_column, place.end_line, place.end_column, ", bias=False")
-    return Fix("Create the layer without bias", (insert,), "unsafe")
+                edits = with_argument(program, before.layer.node, "bias", "False")
+                yield self.finding(
+                    program, before.layer.node, fix=Fix("Create the layer without bias", edits)
+                )
 
 
 SAMPLE_HEAD = f"""{TORCH}\

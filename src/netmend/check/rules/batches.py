@@ -206,17 +206,12 @@ class BatchCutWrongly(StaticRule, code="S526", cause="HYP-BATCH-IMPL", preview=T
         for turn in rounds(program):
             for backward in turn.backward:
                 for value in walk(loss_of(backward)):
-                    if (
-                        isinstance(value, Item)
-                        and id(turn.loop) not in told
-                        and value.node is not None
-                        and _moves_by_one(value)
-                    ):
+                    if isinstance(value, Item) and id(turn.loop) not in told and _moves_by_one(value):
                         told.add(id(turn.loop))
                         yield self.finding(program, value.node)
         for use in losses(program):
             label = resolved(use.target)
-            if isinstance(label, Item) and label.node is not None and _is_apart(use, label):
+            if isinstance(label, Item) and _is_apart(use, label):
                 text = "The inputs are permuted and these labels are not; use the same rows for both."
                 yield self.finding(program, label.node, text, cause="DAT-LABEL")
 

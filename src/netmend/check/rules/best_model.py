@@ -112,12 +112,7 @@ class BestStateNotCopied(StaticRule, code="S609", cause="TRN-CKPT"):
             given = call.argument("state_dict", 0)
             for option in options(resolved(given)) if given is not None else ():
                 store = stores.get(id(option))
-                if (
-                    store is not None
-                    and isinstance(option, Call)
-                    and option.node is not None
-                    and _trains_between(program, store, load)
-                ):
+                if store is not None and isinstance(option, Call) and _trains_between(program, store, load):
                     yield self.finding(
                         program,
                         option.node,
@@ -277,7 +272,7 @@ class BestStartsAtZero(StaticRule, code="S617", cause="HYP-EPOCH-FEW"):
                     ):
                         yield self._found(program, branch, start, is_loss)
 
-    def _found(self, program: Program, branch: ast.If, start: ast.expr, is_loss: bool) -> Finding:
+    def _found(self, program: Program, branch: ast.If, start: ast.expr, is_loss: bool) -> Finding | None:
         what, side, text = ("loss", "below", 'float("inf")') if is_loss else ("score", "above", "0.0")
         message = self.message.format(what, f"{_number(start):g}", side, text)
         fix = Fix("Start at the other end", (self.edit(program, start, text),))

@@ -97,8 +97,6 @@ class ColumnAgainstRow(StaticRule, code="S216", cause="TSR-SQUEEZE"):
         for part in walk(loss):
             if not isinstance(part, Operation) or part.operator != "-" or len(part.operands) != 2:
                 continue
-            if part.node is None:
-                continue
             one, other = part.operands
             if is_spread(one) or is_spread(other) or is_computed(one) == is_computed(other):
                 continue

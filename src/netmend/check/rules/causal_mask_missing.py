@@ -6,11 +6,10 @@ import re
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Operation, Value, constant, resolved
-from netmend.program.meaning.losses import with_argument
 from netmend.program.meaning.modules import RECURRENT
 from netmend.program.meaning.operations import LAYOUT, Op, operation, origins, walk
 from netmend.program.meaning.sequences import TOKENS, token_losses
-from netmend.program.text.edits import replace
+from netmend.program.meaning.statements import with_argument
 from netmend.vocabulary.finding import Fix
 
 HEAD = """\
@@ -175,17 +174,9 @@ def _leak(program: Program, op: Op) -> tuple[Value, str, str] | None:
 def _fix(program: Program, op: Op) -> Fix | None:
     """`is_causal=True` for fused attention; the other layers also want the mask itself."""
     node = op.value.node
-    if op.name != "scaled_dot_product_attention" or node is None:
+    if op.name != "scaled_dot_product_attention" or node is None or len(node.args) > 5:
         return None
-    given = next((keyword.value for keyword in node.keywords if keyword.arg == "is_causal"), None)
-    if given is None and len(node.args) > 5:
-        return None
-    edits = (
-        replace(program, given, "True")
-        if given is not None
-        else with_argument(program, node, "is_causal=True")
-    )
-    return Fix("Give attention a causal mask", edits)
+    return Fix("Give attention a causal mask", with_argument(program, node, "is_causal", "True"))
 
 
 def _is(value: Value | None, wanted: object) -> bool:

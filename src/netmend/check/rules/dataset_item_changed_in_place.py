@@ -17,14 +17,7 @@ from netmend.program.engine.values import (
     options,
     resolved,
 )
-from netmend.program.meaning.batches import (
-    CHANGES,
-    FILLS,
-    has_copy,
-    is_dataset,
-    is_tensor,
-    sample_of,
-)
+from netmend.program.meaning.batches import CHANGES, FILLS, has_copy, is_dataset, is_tensor, sample_of
 from netmend.program.meaning.operations import depends_on, walk
 from netmend.program.text.edits import wrap
 from netmend.vocabulary.finding import Fix

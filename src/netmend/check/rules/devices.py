@@ -32,10 +32,7 @@ class BatchOnOtherDevice(StaticRule, code="S705", cause="GPU-XFER-MISSING"):
 
     message = "The model is on the device, this batch is not; move it with .to(device) first."
     triggers = (".to(", ".cuda(")
-    patterns = (
-        r"\.backward\(",
-        "oader",
-    )
+    patterns = (r"\.backward\(", "oader")
 
     GOOD = (
         Snippet("moved", HEAD + DATA + "for x, y in loader:\n    x, y = x.to(device), y.to(device)\n    loss = nn.functional.cross_entropy(model(x), y)\n"),

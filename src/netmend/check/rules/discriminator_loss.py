@@ -11,7 +11,8 @@ from netmend.program.engine.values import resolved
 from netmend.program.meaning.adversaries import REAL, Judgement, judgements
 from netmend.program.meaning.judged_answers import wanted_instead
 from netmend.program.meaning.training import loss_of, rounds
-from netmend.vocabulary.finding import Edit, Finding, Fix
+from netmend.program.text.edits import replace
+from netmend.vocabulary.finding import Finding, Fix
 
 GAN = """\
 import torch
@@ -191,7 +192,7 @@ class HalfOfDiscriminatorLoss(StaticRule, code="S238", cause="LOS-CALC"):
                 if len(kinds) == 1 and left:
                     yield self._finding(program, trained[-1], left[0])
 
-    def _finding(self, program: Program, trained: Judgement, left: Judgement) -> Finding:
+    def _finding(self, program: Program, trained: Judgement, left: Judgement) -> Finding | None:
         assert trained.backward is not None
         statement = _stored(program, trained.backward)
         name = _name(program, left)
@@ -211,13 +212,9 @@ class HalfOfDiscriminatorLoss(StaticRule, code="S238", cause="LOS-CALC"):
 def _added(program: Program, statement: ast.Assign, name: str) -> Fix | None:
     value = statement.value
     is_sum = isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.Sub | ast.Mult | ast.Div)
-    place = program.place(value)
-    if place.file != program.file or not (is_sum or isinstance(value, ast.Name | ast.Call)):
+    if not (is_sum or isinstance(value, ast.Name | ast.Call)):
         return None
-    return Fix(
-        f"Add `{name}`",
-        (Edit(place.end_line, place.end_column, place.end_line, place.end_column, f" + {name}"),),
-    )
+    return Fix(f"Add `{name}`", replace(program, value, f"{program.source(value)} + {name}"))
 
 
 def _stored(program: Program, backward: Event) -> ast.stmt | None:

@@ -13,7 +13,8 @@ from netmend.program.meaning.losses import TRIGGERS, losses
 from netmend.program.meaning.modules import BATCH_NORMS, DROPOUTS, is_module_class, self_name
 from netmend.program.meaning.operations import ACTIVATIONS, LAYOUT, all_origins, walk
 from netmend.program.meaning.paths import paths, previous
-from netmend.vocabulary.finding import Edit, Fix
+from netmend.program.meaning.statements import with_argument
+from netmend.vocabulary.finding import Fix
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
 _LAYERS = (
@@ -66,12 +67,7 @@ class DropoutRateExtreme(StaticRule, code="S320", cause="LYR-DROPOUT-RATE"):
     def _judged(self, program: Program, call: Call, rate: Value | None) -> Findings:
         known = constant(resolved(rate)) if rate is not None else None
         most = _MOST_ON_GRAPHS if any(name in program.text for name in _GRAPHS) else _MOST
-        if (
-            isinstance(known, int | float)
-            and not isinstance(known, bool)
-            and known >= most
-            and call.node is not None
-        ):
+        if isinstance(known, int | float) and not isinstance(known, bool) and known >= most:
             share = "everything" if known >= 1 else f"{known:.0%}"
             yield self.finding(program, call.node, self.message.format(share=share))
 
@@ -121,7 +117,7 @@ class DropoutIgnoresMode(StaticRule, code="S321", cause="LYR-DROPOUT-MODE"):
     def check(self, program: Program) -> Findings:
         for event in program.calls_of(*_NAMES):
             call = event.call
-            if call.node is None or call.open or call.argument("training", 2) is not None:
+            if call.open or call.argument("training", 2) is not None:
                 continue
             if constant(call.argument("p", 1)) == 0 or _asks_mode(event):
                 continue
@@ -130,9 +126,9 @@ class DropoutIgnoresMode(StaticRule, code="S321", cause="LYR-DROPOUT-MODE"):
             if body is None or within is None or _ON_PURPOSE.search(within.name):
                 continue
             if is_module_class(within):
-                yield self.finding(
-                    program, call.node, fix=_fix(program, call, self_name(body.function.definition))
-                )
+                owner = self_name(body.function.definition)
+                edits = with_argument(program, call.node, "training", f"{owner}.training") if owner else ()
+                yield self.finding(program, call.node, fix=Fix("Pass the mode", edits))
 
 
 def _asks_mode(event: Event) -> bool:
@@ -147,19 +143,6 @@ def _asks_mode(event: Event) -> bool:
                 if "train" in getattr(value, "name", ""):
                     return True
     return False
-
-
-def _fix(program: Program, call: Call, owner: str) -> Fix | None:
-    node = call.node
-    if node is None or not (node.args or node.keywords) or not owner:
-        return None
-    if program.module_of(node) is not program.module:
-        return None
-    place = program.place([*node.args, *node.keywords][-1])
-    insert = Edit(
-        place.end_line, place.end_column, place.end_line, place.end_column, f", training={owner}.training"
-    )
-    return Fix("Pass the mode", (insert,), "unsafe")
 
 
 _THROUGH = ACTIVATIONS | {"identity"}

@@ -44,7 +44,7 @@ class ExponentialAfterExponential(StaticRule, code="S342", cause="ACT-HID-WRONG"
 
     def check(self, program: Program) -> Findings:
         for op, event in operations(program, "exp"):
-            if op.input is None or event.node is None:
+            if op.input is None:
                 continue
             if _follows(op.input) or _in_loop_over_layers(event, op.input):
                 yield self.finding(program, event.node)

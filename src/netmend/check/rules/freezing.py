@@ -151,7 +151,7 @@ class ModuleFlagWithoutEffect(StaticRule, code="S410", cause="LOOP-FREEZE"):
                     fix=Fix("Correct the name", edits) if edits and len(event.node.targets) == 1 else None,
                 )
 
-    def _on_module(self, program: Program, event: Event, name: str) -> Finding:
+    def _on_module(self, program: Program, event: Event, name: str) -> Finding | None:
         node = event.node
         fix = None
         if (

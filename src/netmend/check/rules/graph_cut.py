@@ -108,7 +108,7 @@ class GradientPathCut(StaticRule, code="S222", cause="LOS-GRAPH-CUT"):
         for start, layer, cut in _left_behind(program, [(event, found) for event, _, found in reaches]):
             yield self._cut(program, start, cut, _name(program, layer))
 
-    def _cut(self, program: Program, event: Event, cut: Cut, who: str) -> Finding:
+    def _cut(self, program: Program, event: Event, cut: Cut, who: str) -> Finding | None:
         message = self.message.format(cut.title, who).replace(
             "nothing in the model can never", "nothing in the model can"
         )

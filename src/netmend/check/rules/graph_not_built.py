@@ -156,7 +156,7 @@ class DrawWithoutGradient(StaticRule, code="S239", cause="LOS-GRAPH-CUT"):
             if not draw.calls & reached and not scores_draw(loss, draw) and held & draw.models:
                 yield draw, "what is made of it"
 
-    def _finding(self, program: Program, event: Event, draw: Draw, what: str) -> Finding:
+    def _finding(self, program: Program, event: Event, draw: Draw, what: str) -> Finding | None:
         words, advice = (
             ("sample()", "draw with rsample()") if draw.is_sample else ("detach()", "leave it out")
         )
@@ -266,8 +266,6 @@ class DerivativeWithoutGraph(StaticRule, code="S231", cause="LOS-GRAPH-CUT"):
                 continue
             trained = networks(program, loss)
             for call in derivatives_in(program, loss):
-                if call.node is None:
-                    continue
                 if trained & network_differentiated(program, call):
                     yield self.finding(
                         program,

@@ -7,14 +7,8 @@ import ast
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Value, constant, resolved
-from netmend.program.meaning.loaders import (
-    image_set,
-    split_of,
-    steps_of,
-    transform_name,
-    transform_of,
-)
-from netmend.program.text.edits import replace
+from netmend.program.meaning.loaders import image_set, split_of, steps_of, transform_name, transform_of
+from netmend.program.meaning.statements import exchanged
 from netmend.vocabulary.finding import Fix
 
 ORDER_HEAD = "from torchvision import transforms as T\n\n"
@@ -116,8 +110,7 @@ class TransformsInWrongOrder(StaticRule, code="S515", cause="PRE-WRONG-STEP"):
             return None
         if program.parent(one) is not program.parent(other):
             return None
-        edits = (*replace(program, one, program.source(other)), *replace(program, other, program.source(one)))
-        return Fix("Convert before normalising", edits, "safe") if len(edits) == 2 else None
+        return Fix("Convert before normalising", exchanged(program, one, other), "safe")
 
 
 def _is_undone(names: list[str]) -> bool:
@@ -158,7 +151,7 @@ class AugmentationChangesLabel(StaticRule, code="S523", cause="TRN-AUG-EXTRA"):
             if image_set(event.call) not in _CHARACTERS or split_of(event.call) == "test":
                 continue
             for step in steps_of(transform_of(event.call)) or ():
-                if isinstance(step, Call) and step.node is not None and _changes(step):
+                if isinstance(step, Call) and _changes(step):
                     yield self.finding(program, step.node)
 
 

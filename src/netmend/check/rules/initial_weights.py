@@ -50,10 +50,7 @@ class ConstantInitialWeights(StaticRule, code="S315", cause="ARC-INIT-WEIGHT", i
 
     message = "Weights that start at one constant stay identical forever; use a random initialisation such as nn.init.xavier_uniform_."
     triggers = TRIGGERS
-    patterns = (
-        r"_\(\s*[\w.\[\]]*weight",
-        r"weight\w*\.(?:data\.)?(?:fill_|zero_)\(",
-    )
+    patterns = (r"_\(\s*[\w.\[\]]*weight", r"weight\w*\.(?:data\.)?(?:fill_|zero_)\(")
 
     GOOD = (
         Snippet("biases", CONSTANT_HEAD + "def init(m):\n    if isinstance(m, nn.Linear):\n        nn.init.xavier_uniform_(m.weight)\n        nn.init.zeros_(m.bias)\n\n" + MODEL + "model.apply(init)\n"),

@@ -20,7 +20,7 @@ from netmend.program.engine.values import (
 from netmend.program.meaning.keras import Compiled, chain, compiles, fits, kind, model_of, source
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.roles import same
-from netmend.program.text.edits import delete_argument
+from netmend.program.meaning.statements import without_argument
 from netmend.vocabulary.finding import Fix
 
 VALIDATION_HEAD = (
@@ -304,10 +304,7 @@ class KerasFitNotShuffled(KerasRule, code="S817", cause="API-SHUFFLE-POS", advis
         Snippet("an option", SHUFFLE_HEAD + "model.fit(x, y, shuffle=args.shuffle)  # not shuffle=False\n"),
     )  # fmt: skip
     BAD = (
-        mended(
-            "script",
-            SHUFFLE_HEAD + "model.fit(x, y, epochs=3⟨, shuffle=False → ⟩)\n",
-        ),
+        mended("script", SHUFFLE_HEAD + "model.fit(x, y, epochs=3⟨, shuffle=False → ⟩)\n"),
         Snippet(
             "function",
             SHUFFLE_HEAD + "def run(x, y):\n    return model.fit(x, y, shuffle=False, batch_size=32)\n",
@@ -324,14 +321,5 @@ class KerasFitNotShuffled(KerasRule, code="S817", cause="API-SHUFFLE-POS", advis
                 continue
             if any(kind(layer) in SEQUENCE_LAYERS for layer in layers.layers):
                 continue
-            keyword = (
-                next((part for part in call.node.keywords if part.arg == "shuffle"), None)
-                if call.node
-                else None
-            )
-            edits = (
-                delete_argument(program, call.node, keyword)
-                if keyword is not None and call.node is not None
-                else ()
-            )
+            edits = without_argument(program, call.node, "shuffle")
             yield self.finding(program, event.node, fix=Fix("Shuffle", edits))

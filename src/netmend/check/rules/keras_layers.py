@@ -22,7 +22,7 @@ from netmend.program.meaning.keras import (
     kind,
     width,
 )
-from netmend.program.text.edits import delete_argument
+from netmend.program.meaning.statements import without_argument
 from netmend.vocabulary.finding import Fix
 
 HEAD = "import keras\nfrom keras import layers\n\n"
@@ -215,12 +215,9 @@ class KerasConstantStart(KerasRule, code="S815", cause="ARC-INIT-WEIGHT"):
             weighted = [layer for layer in layers if is_map(layer)]
             for layer in weighted[:-1]:
                 given = layer.keywords.get("kernel_initializer")
-                if given is None or layer.node is None or not _is_constant(given):
+                if given is None or not _is_constant(given):
                     continue
-                keyword = next(
-                    (part for part in layer.node.keywords if part.arg == "kernel_initializer"), None
-                )
-                edits = delete_argument(program, layer.node, keyword) if keyword is not None else ()
+                edits = without_argument(program, layer.node, "kernel_initializer")
                 yield self.finding(program, layer.node, fix=Fix("Use the default initialiser", edits))
 
 

@@ -181,9 +181,7 @@ class KerasShuffledPredictions(KerasRule, code="S825", cause="PRE-WRONG-STEP"):
             for flow in wanted & set(shuffled):
                 if any(_is_prediction(value, flow) for argument in call.args for value in walk(argument)):
                     yield self.finding(
-                        program,
-                        event.node,
-                        see=[("the generator is created here", shuffled[flow].node)],
+                        program, event.node, see=[("the generator is created here", shuffled[flow].node)]
                     )
 
 

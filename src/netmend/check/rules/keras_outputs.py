@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from netmend.check.rule import Findings, KerasRule, Snippet, mended
 from netmend.library.keras import CUT_OFF
 from netmend.program.engine.program import Program
@@ -26,6 +28,7 @@ from netmend.program.meaning.keras import (
     source,
     width,
 )
+from netmend.program.meaning.statements import argument_node
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Fix
 
@@ -68,18 +71,10 @@ class KerasActivationBeforeLogitsLoss(KerasRule, code="S801", cause="LYR-SOFTMAX
                 and head.activation in ("softmax", "sigmoid")
             ):
                 text = self.message.format(head.activation)
-                given = compiled.call.keywords.get("loss") or compiled.call.args[1]
-                node = getattr(given, "node", None)
-                keyword = next(
-                    (part for part in getattr(node, "keywords", ()) if part.arg == "from_logits"), None
-                )
-                edits = replace(program, keyword.value, "False") if keyword is not None else ()
-                yield self.finding(
-                    program,
-                    compiled.event.node,
-                    text,
-                    fix=Fix("Take probabilities", edits),
-                )
+                loss = (compiled.call.keywords.get("loss") or compiled.call.args[1]).node
+                given = argument_node(loss if isinstance(loss, ast.Call) else None, "from_logits")
+                fix = Fix("Take probabilities", replace(program, given, "False"))
+                yield self.finding(program, compiled.event.node, text, fix=fix)
 
 
 class KerasProbabilitiesMissing(KerasRule, code="S802", cause="LYR-SOFTMAX-MISSING", in_tests=False):
@@ -224,17 +219,9 @@ class KerasSoftmaxOverOne(KerasRule, code="S805", cause="ACT-OUT-WRONG", in_test
             call = event.call
             if width(call) != 1 or activation(call) != "softmax":
                 continue
-            keyword = (
-                next((part for part in call.node.keywords if part.arg == "activation"), None)
-                if call.node
-                else None
-            )
-            text = program.source(keyword.value) if keyword is not None else ""
-            edits = (
-                replace(program, keyword.value, text.replace("softmax", "sigmoid"))
-                if keyword is not None and text[:1] in "'\""
-                else ()
-            )
+            given = argument_node(call.node, "activation")
+            text = program.source(given) if isinstance(given, ast.Constant) else ""
+            edits = replace(program, given, text.replace("softmax", "sigmoid")) if text else ()
             yield self.finding(program, event.node, fix=Fix("Use sigmoid", edits))
 
 

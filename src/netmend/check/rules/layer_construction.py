@@ -22,7 +22,7 @@ from netmend.program.meaning.modules import forward_around, is_module, learns
 from netmend.program.meaning.operations import ACTIVATIONS, operation
 from netmend.program.meaning.sizes import LITERAL_LAYERS
 from netmend.program.text.edits import replace
-from netmend.vocabulary.finding import Edit, Fix
+from netmend.vocabulary.finding import Fix
 
 HEAD = "import torch\nfrom torch import nn\n\n"
 _HOLDERS = ("torch.nn.ModuleList", "torch.nn.Sequential")
@@ -59,7 +59,7 @@ class LayerRepeatedByMultiplication(StaticRule, code="S326", cause="ARC-STRUCT-S
             for value in event.call.args:
                 value = resolved(value.iterable) if isinstance(value, Element) else resolved(value)
                 repeated = _repeated(value)
-                if repeated is not None and value.node is not None:
+                if repeated is not None:
                     yield self.finding(program, value.node, fix=_repeat_in_comprehension(program, value.node))
 
 
@@ -77,7 +77,7 @@ def _repeated(value: Value) -> Value | None:
     return None
 
 
-def _repeat_in_comprehension(program: Program, node: ast.AST) -> Fix | None:
+def _repeat_in_comprehension(program: Program, node: ast.AST | None) -> Fix | None:
     if not isinstance(node, ast.BinOp) or program.module_of(node) is not program.module:
         return None
     listed, times = (node.left, node.right) if isinstance(node.left, ast.List) else (node.right, node.left)
@@ -129,8 +129,6 @@ class ContainerMisused(StaticRule, code="S327", cause="API-USAGE"):
     def check(self, program: Program) -> Findings:
         for event in program.calls:
             call = event.call
-            if call.node is None:
-                continue
             if call.qualified == "torch.nn.Sequential":
                 if len(call.args) == 1 and not call.open and _is_list(call):
                     yield self.finding(program, call.node, fix=_unpack_list(program, call))
@@ -155,10 +153,9 @@ def _is_list(call: Call) -> bool:
 
 
 def _unpack_list(program: Program, call: Call) -> Fix | None:
-    if call.node is None or program.module_of(call.node) is not program.module:
-        return None
-    place = program.place(call.node.args[0])
-    return Fix("Unpack the list", (Edit(place.line, place.column, place.line, place.column, "*"),), "safe")
+    node = call.node.args[0] if call.node is not None else None
+    edits = replace(program, node, f"*{program.source(node)}") if node is not None else ()
+    return Fix("Unpack the list", edits, "safe")
 
 
 TENSOR_NET = f"""{TORCH}{NET_CLASS}\
@@ -219,7 +216,7 @@ class LayerMadeOfTensor(StaticRule, code="S328", cause="API-USAGE"):
     def check(self, program: Program) -> Findings:
         for event in program.calls_of(*_NAMES):
             call = event.call
-            if call.node is None or len(call.args) != 1 or not _is_tensor(call.args[0], event):
+            if len(call.args) != 1 or not _is_tensor(call.args[0], event):
                 continue
             name = call.qualified.rpartition(".")[2]
             yield self.finding(

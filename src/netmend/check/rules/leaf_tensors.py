@@ -158,10 +158,7 @@ class LeafChangedInPlace(StaticRule, code="S316", cause="API-USAGE"):
         "weight.copy_(",
         "weight.normal_(",
     )
-    patterns = (
-        r"requires_grad\s*=\s*True",
-        r"\.backward\(",
-    )
+    patterns = (r"requires_grad\s*=\s*True", r"\.backward\(")
 
     GOOD = (
         Snippet("under no_grad", CHANGED_HEAD + LOOP + "    with torch.no_grad():\n        w -= lr * w.grad\n    w.grad = None\n"),
@@ -292,7 +289,7 @@ class OptimisedTensorIsNoLeaf(StaticRule, code="S418", cause="OPT-PARAMS"):
     def check(self, program: Program) -> Findings:
         for made in made_optimisers(program):
             for value in _given(made.call.argument("params", 0)):
-                if value.node is not None and _is_result(value):
+                if _is_result(value):
                     yield self.finding(program, value.node)
 
 

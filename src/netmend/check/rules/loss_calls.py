@@ -29,6 +29,7 @@ from netmend.program.meaning.gradient_flow import reach
 from netmend.program.meaning.loss_targets import class_ids
 from netmend.program.meaning.losses import LossUse, loss_uses, made_by
 from netmend.program.meaning.operations import operation
+from netmend.program.meaning.statements import exchanged
 from netmend.program.meaning.training import backward_calls
 from netmend.program.text.edits import replace, wrap
 from netmend.vocabulary.finding import SAFE, Fix
@@ -83,12 +84,7 @@ def _swapped(program: Program, use: LossUse) -> Fix | None:
         return None
     if any(isinstance(argument, ast.Starred) for argument in node.args):
         return None
-    first, second = node.args[0], node.args[1]
-    edits = (
-        *replace(program, first, program.source(second)),
-        *replace(program, second, program.source(first)),
-    )
-    return Fix("Swap prediction and target", edits) if len(edits) == 2 else None
+    return Fix("Swap prediction and target", exchanged(program, node.args[0], node.args[1]))
 
 
 CLASS_HEAD = "import torch\nfrom torch import nn\n\nnet = nn.Linear(4, 3)\n"
@@ -251,13 +247,13 @@ class ScalarLossIndexed(StaticRule, code="S731", cause="API-DEPRECATED"):
         }
         for event in program.events:
             for item in _items(event):
-                if item.node is None:
-                    continue
                 base = resolved(item.base)
                 held = isinstance(base, Attribute) and base.name == "data"
                 loss = resolved(base.base) if isinstance(base, Attribute) and held else base
                 is_given = held and id(loss) in derived and _is_criterion(loss)
                 if not is_given and not _has_no_axis(loss, uses, held):
+                    continue
+                if item.node is None:
                     continue
                 text = program.source(item.node).removesuffix("[0]").removesuffix(".data")
                 fix = Fix("Take the number with item()", replace(program, item.node, f"{text}.item()"), SAFE)

@@ -65,10 +65,7 @@ class BinaryLossOnScores(StaticRule, code="S206", cause="ACT-OUT-MISSING"):
     def check(self, program: Program) -> Findings:
         for use, op in heads(program, ("bce",), _UNBOUNDED, _THROUGH):
             yield self.finding(
-                program,
-                use.node,
-                self.message.format(_title(op)),
-                see=[("the network ends here", op.node)],
+                program, use.node, self.message.format(_title(op)), see=[("the network ends here", op.node)]
             )
 
 

@@ -21,8 +21,9 @@ from netmend.program.meaning.loops import call_events, is_over_loader, made_in, 
 from netmend.program.meaning.models import holds
 from netmend.program.meaning.modes import is_eval, switches
 from netmend.program.meaning.operations import walk
+from netmend.program.meaning.statements import without_argument
 from netmend.program.meaning.training import grad_is_off, is_backward, is_written, look_at, loss_of
-from netmend.program.text.edits import delete_argument, wrap
+from netmend.program.text.edits import wrap
 from netmend.vocabulary.finding import SAFE, UNSAFE, Fix
 
 LOSS_HEAD = f"""{TORCH}\
@@ -245,9 +246,7 @@ class GraphRetainedInLoop(StaticRule, code="S120", cause="TRN-MEM", advisory=Tru
         node = backward.node
         if not isinstance(node, ast.Call) or not program.module.holds(node):
             return None
-        keyword = next((keyword for keyword in node.keywords if keyword.arg == "retain_graph"), None)
-        edits = delete_argument(program, node, keyword) if keyword is not None else ()
-        return Fix("Remove retain_graph=True", edits, UNSAFE)
+        return Fix("Remove retain_graph=True", without_argument(program, node, "retain_graph"), UNSAFE)
 
 
 class AnomalyDetectionLeftOn(StaticRule, code="S715", cause="API-USAGE", advisory=True):

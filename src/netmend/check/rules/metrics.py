@@ -25,9 +25,8 @@ from netmend.program.meaning.losses import losses
 from netmend.program.meaning.models import is_module
 from netmend.program.meaning.operations import operation, walk
 from netmend.program.meaning.roles import MODEL, role
-from netmend.program.meaning.statements import argument_node, written_name
+from netmend.program.meaning.statements import argument_node, exchanged, written_name
 from netmend.program.meaning.uses import contents
-from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Fix
 
 IMBALANCE_HEAD = f"""{TORCH}\
@@ -186,13 +185,8 @@ class MetricArgumentsSwapped(StaticRule, code="S604", cause="VAL-METRIC"):
             if first is None or second is None or isinstance(second, ast.keyword):
                 continue
             if _is_predicted(call.args[0], first) and _is_true(call.args[1], second):
-                edits = (
-                    *replace(program, first, program.source(second)),
-                    *replace(program, second, program.source(first)),
-                )
-                yield self.finding(
-                    program, event.node, fix=Fix("Exchange the arguments", edits) if len(edits) == 2 else None
-                )
+                edits = exchanged(program, first, second)
+                yield self.finding(program, event.node, fix=Fix("Exchange the arguments", edits))
 
 
 def _is_predicted(value: Value, node: ast.expr) -> bool:

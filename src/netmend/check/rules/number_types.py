@@ -156,11 +156,7 @@ class DoubleMeetsFloat(StaticRule, code="S722", cause="INP-TENSOR-TYPE"):
 
     message = "The input is float64, the layer's weights are float32; convert it with .float()."
     triggers = ("from_numpy", "torch.tensor(", "as_tensor", "torch.arange", "torch.randint", "th.tensor(")
-    patterns = (
-        r"from_numpy\(",
-        r"tensor\(\s*np\.",
-        r"np\.random",
-    )
+    patterns = (r"from_numpy\(", r"tensor\(\s*np\.", r"np\.random")
 
     GOOD = (
         Snippet("converted", DOUBLE_HEAD + "out = net(torch.from_numpy(np.random.rand(8, 6)).float())\n"),
@@ -230,12 +226,7 @@ class WrongTypeOfInput(StaticRule, code="S729", cause="INP-TYPE", in_tests=False
         "cross_entropy(",
     )
     needs = "torch"
-    patterns = (
-        r"\.backward\(",
-        r"DataLoader\(",
-        r"randint\(",
-        r"weight=",
-    )
+    patterns = (r"\.backward\(", r"DataLoader\(", r"randint\(", r"weight=")
 
     GOOD = (
         Snippet("ids for the embedding", INPUT_HEAD + "words = nn.Embedding(10, 4)\nout = words(torch.randint(0, 10, (2, 3)))\n"),
@@ -272,7 +263,7 @@ class WrongTypeOfInput(StaticRule, code="S729", cause="INP-TYPE", in_tests=False
         for name in _WEIGHTS.get(call.qualified.removeprefix("torch.nn."), ()):
             given = call.argument(name, 0 if name == "weight" else None)
             is_number = isinstance(given, Const) and isinstance(given.value, int | float)
-            if given is not None and call.node is not None and (_is_no_tensor(given) or is_number):
+            if given is not None and (_is_no_tensor(given) or is_number):
                 yield self.finding(program, call.node, f"{name} must be a tensor: torch.tensor(…).")
 
     def _targets(self, program: Program) -> Findings:

@@ -126,12 +126,7 @@ class ZeroInLoss(StaticRule, code="S227", cause="LOS-CALC", advisory=True):
                         continue
                     seen.add(id(part))
                     title, inner = _risk(part)
-                    if (
-                        inner is not None
-                        and part.node is not None
-                        and _can_be_zero(inner)
-                        and is_computed(inner)
-                    ):
+                    if inner is not None and _can_be_zero(inner) and is_computed(inner):
                         yield self.finding(program, part.node, self.message.format(title))
 
 

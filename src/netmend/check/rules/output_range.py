@@ -113,7 +113,7 @@ class OneSidedOutput(StaticRule, code="S209", cause="ACT-OUT-WRONG"):
                         f"{_title(op)} cannot produce the targets below zero; end the network with its linear layer.",
                     )
 
-    def _found(self, program: Program, op: Op, loss: str, message: str = "") -> Finding:
+    def _found(self, program: Program, op: Op, loss: str, message: str = "") -> Finding | None:
         fix = Fix(f"Drop the {op.name}", without(program, op))
         return self.finding(program, op.node, message or self.message.format(_title(op), loss), fix=fix)
 

@@ -271,10 +271,8 @@ class PaddingMaskInverted(StaticRule, code="S347", cause="INP-MASK-MISSING"):
             for name in _MASKS:
                 given = op.value.keywords.get(name)
                 found = _true_at_tokens(given) if given is not None else None
-                if found is not None and found.node is not None:
-                    yield self.finding(
-                        program, found.node, see=[("The mask is passed here.", op.value.node or found.node)]
-                    )
+                if found is not None:
+                    yield self.finding(program, found.node, see=[("The mask is passed here.", op.node)])
 
 
 def _true_at_tokens(mask: Value, depth: int = 8) -> Value | None:

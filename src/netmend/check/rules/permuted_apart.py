@@ -91,7 +91,7 @@ class PermutedApart(StaticRule, code="S505", cause="DAT-LABEL"):
                 problem = _labels_in_place(program, one, other, shuffled)
             if problem is None:
                 problem = _made_for_labels(program, one, other, shuffled)
-            if problem is not None and problem.node is not None:
+            if problem is not None:
                 yield self.finding(program, problem.node)
 
 

@@ -72,7 +72,6 @@ class ScaledTwice(StaticRule, code="S506", cause="PRE-WRONG-PIXEL"):
                 division.operator == "/"
                 and _is_white(division.operands[1])
                 and _is_scaled(division.operands[0])
-                and division.node is not None
             ):
                 yield self.finding(program, division.node)
         for event in program.methods_of("div", "div_"):
@@ -208,7 +207,7 @@ class BytesWrapAround(StaticRule, code="S516", cause="PRE-WRONG-DTYPE"):
 
     def check(self, program: Program) -> Findings:
         for difference, _ in arithmetic(program):
-            if difference.operator != "-" or len(difference.operands) != 2 or difference.node is None:
+            if difference.operator != "-" or len(difference.operands) != 2:
                 continue
             left, right = difference.operands
             if is_bytes(left) and self._wraps(right):
@@ -261,11 +260,7 @@ class RawPixels(StaticRule, code="S519", cause="PRE-MISS-NORM"):
 
     message = "Pixels from 0 to 255 reach the first layer unscaled; divide them by 255 here."
     triggers = ("MNIST", "CIFAR", "SVHN", "load_data", "imread", "Image.open", "(0, 255", "(0, 256", "255)")
-    patterns = (
-        r"load_data\(",
-        r"\.backward\(",
-        r"imread\(",
-    )
+    patterns = (r"load_data\(", r"\.backward\(", r"imread\(")
 
     GOOD = (
         Snippet("scaled", RAW_HEAD + "images = data.data.float() / 255\n" + LOOP),

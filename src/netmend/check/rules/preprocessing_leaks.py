@@ -78,7 +78,7 @@ class FittedBeforeSplit(StaticRule, code="S503", cause="VAL-TEST-LEAK"):
                     if function_around(program, written) is function_around(program, split):
                         yield self._at(program, written, split)
 
-    def _at(self, program: Program, node: ast.AST, split: ast.AST) -> Finding:
+    def _at(self, program: Program, node: ast.AST, split: ast.AST) -> Finding | None:
         return self.finding(program, node, see=[("The data is split here.", split)])
 
 
@@ -258,7 +258,7 @@ class ResampledBeforeSplit(StaticRule, code="S518", cause="VAL-TEST-LEAK"):
             call = event.call
             for argument in call.args:
                 for part in walk(argument):
-                    if not isinstance(part, Call) or part.node is None:
+                    if not isinstance(part, Call):
                         continue
                     if part.method not in ("fit_resample", "fit_sample"):
                         continue
@@ -270,8 +270,4 @@ class ResampledBeforeSplit(StaticRule, code="S518", cause="VAL-TEST-LEAK"):
                         isinstance(inner, Call) and inner.qualified == SPLIT for inner in walk(part)
                     )
                     if adds and not earlier:
-                        yield self.finding(
-                            program,
-                            part.node,
-                            see=[("The data is split here.", event.node)],
-                        )
+                        yield self.finding(program, part.node, see=[("The data is split here.", event.node)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from netmend.check.examples import TORCH
@@ -11,8 +10,9 @@ from netmend.program.engine.history import Body, Loop
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Instance, Value, constant, options, resolved
 from netmend.program.meaning.loaders import LOADER_NAME
+from netmend.program.meaning.statements import without_argument
 from netmend.program.meaning.training import is_backward
-from netmend.program.text.edits import delete_argument, insert_before
+from netmend.program.text.edits import insert_before
 from netmend.vocabulary.finding import Fix
 
 SHUFFLE_HEAD = "from torch.utils.data import DataLoader, RandomSampler, WeightedRandomSampler\n\n"
@@ -47,16 +47,8 @@ class SamplerWithShuffle(StaticRule, code="S510", cause="API-USAGE"):
             if constant(call.argument("shuffle", 2)) is not True:
                 continue
             if _is_given(call.argument("sampler", 3)) or _is_given(call.argument("batch_sampler", 4)):
-                yield self.finding(program, event.node, fix=self._fix(program, call.node))
-
-    def _fix(self, program: Program, node: ast.Call | None) -> Fix | None:
-        keyword = (
-            next((part for part in node.keywords if part.arg == "shuffle"), None)
-            if node is not None
-            else None
-        )
-        edits = delete_argument(program, node, keyword) if node is not None and keyword is not None else ()
-        return Fix("Remove shuffle", edits, "safe")
+                edits = without_argument(program, call.node, "shuffle")
+                yield self.finding(program, event.node, fix=Fix("Remove shuffle", edits, "safe"))
 
 
 def _is_given(value: Value | None) -> bool:

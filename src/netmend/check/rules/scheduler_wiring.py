@@ -230,7 +230,7 @@ class SchedulerOfAnotherOptimiser(StaticRule, code="S414", cause="HYP-LR-SCHED",
             if any(value is optimiser for _, value in stepping):
                 continue
             used = next((step for step, _ in stepping if common_loop(step, event) is not None), None)
-            if used is None or handed_on(program, optimiser)[1:] or scheduler.node is None:
+            if used is None or handed_on(program, optimiser)[1:]:
                 continue
             loop = common_loop(used, event)
             if loop is None or any(

@@ -176,10 +176,7 @@ class NextTokenNotShifted(StaticRule, code="S233", cause="TOK-SHIFT-MISSING"):
             node = found.goal.node
             if found.shift == 0 and node is not None:
                 yield self.finding(
-                    program,
-                    node,
-                    fix=_one_later(program, node),
-                    see=[("Compared here.", found.use.node)],
+                    program, node, fix=_one_later(program, node), see=[("Compared here.", found.use.node)]
                 )
 
 

@@ -105,7 +105,7 @@ class TrainingLoaderNotShuffled(StaticRule, code="S501", cause="API-SHUFFLE-POS"
         seen: set[int] = set()
         for fed in trained(program):
             loader = loader_made(fed.loader)
-            if loader is None or loader.node is None or id(loader) in seen:
+            if loader is None or id(loader) in seen:
                 continue
             seen.add(id(loader))
             if (
@@ -198,7 +198,7 @@ class ShuffledEvaluationOrder(StaticRule, code="S502", cause="VAL-METRIC", advis
         fed = {id(loader_made(feeding.loader)) for feeding in trained(program)}
         for evaluation in evaluated(program):
             loader = loader_made(evaluation.loader)
-            if loader is None or loader.node is None or id(loader) in fed:
+            if loader is None or id(loader) in fed:
                 continue
             if constant(loader.argument("shuffle", 2)) is not True:
                 continue

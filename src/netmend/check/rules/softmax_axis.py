@@ -20,9 +20,10 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
-from netmend.program.meaning.losses import PLAIN, ends_in, heads, loss_uses, width, with_argument
+from netmend.program.meaning.losses import PLAIN, ends_in, heads, loss_uses, width
 from netmend.program.meaning.operations import Op, operation
 from netmend.program.meaning.shapes import shapes
+from netmend.program.meaning.statements import with_argument
 from netmend.program.meaning.uses import operations
 from netmend.vocabulary.finding import Fix
 
@@ -78,12 +79,7 @@ class SoftmaxOverOne(StaticRule, code="S213", cause="ACT-OUT-WRONG"):
                 yield self.finding(program, op.node)
         for event in program.calls_of("torch.nn.Sequential"):
             for before, layer in pairwise(resolved(value) for value in (event.call.args)):
-                if (
-                    _is_single(before)
-                    and isinstance(layer, Call)
-                    and id(layer) not in told
-                    and layer.node is not None
-                ):
+                if _is_single(before) and isinstance(layer, Call) and id(layer) not in told:
                     is_softmax = layer.qualified in ("torch.nn.Softmax", "torch.nn.LogSoftmax")
                     if is_softmax and constant(layer.argument("dim", 0)) == -1:
                         yield self.finding(program, layer.node)
@@ -254,7 +250,7 @@ class SoftmaxWithoutDim(StaticRule, code="S219", cause="ACT-DIM"):
             )
             if is_wrong or _is_attention(op.input):
                 node = op.layer.node if op.layer is not None and op.layer.node is not None else op.node
-                fix = Fix("Add dim=-1", with_argument(program, node, "dim=-1"))
+                fix = Fix("Add dim=-1", with_argument(program, node, "dim", "-1"))
                 yield self.finding(program, node, self.message.format(op.name), fix=fix)
 
 

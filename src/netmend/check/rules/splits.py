@@ -203,10 +203,7 @@ class OneDatasetForBoth(StaticRule, code="S521", cause="VAL-SPLIT"):
             stored = names.get(id(loader), [])
             if not stored or not all(is_for_evaluation(name) for name in stored):
                 continue
-            if (
-                any(_is_same(dataset_of(loader), dataset_of(other)) for other in fed)
-                and loader.node is not None
-            ):
+            if any(_is_same(dataset_of(loader), dataset_of(other)) for other in fed):
                 yield self.finding(program, loader.node)
 
 

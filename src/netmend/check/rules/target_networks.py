@@ -18,7 +18,7 @@ from netmend.program.meaning.operations import LAYOUT, origins
 from netmend.program.meaning.roles import bare
 from netmend.program.meaning.training import grad_is_off
 from netmend.program.text.edits import wrap
-from netmend.vocabulary.finding import Edit, Fix
+from netmend.vocabulary.finding import Fix
 
 GRADIENT_HEAD = f"""{TORCH_F}
 q = nn.Linear(4, 2)
@@ -64,7 +64,7 @@ class TargetWithGradient(StaticRule, code="S234", cause="RL-GRAD-WRONG"):
             if use.kind not in ELEMENTWISE or len(goals) != 1 or grad_is_off(use.event):
                 continue
             goal = goals[0]
-            if goal.node is None or not _is_bootstrapped(goal):
+            if not _is_bootstrapped(goal):
                 continue
             through = reach(program, goal).open
             if through and set(through) & set(reach(program, use.prediction).open):
@@ -175,9 +175,8 @@ class TargetNetworkNotCopied(StaticRule, code="S417", cause="API-USAGE"):
                 continue
             one, other = program.source(written[0]), program.source(written[1])
             node = program.statement(event.node)
-            place = program.place(written[1])
-            edit = Edit(place.line, place.column, place.end_line, place.end_column, f"copy.deepcopy({other})")
-            fix = Fix("Copy the network.", (edit,), "unsafe") if "import copy\n" in program.text else None
+            edits = wrap(program, written[1], "copy.deepcopy(", ")")
+            fix = Fix("Copy the network.", edits, "unsafe") if "import copy\n" in program.text else None
             yield self.finding(program, node, self.message.format(one, other), fix=fix)
 
 

@@ -9,14 +9,7 @@ from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import STORE
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
-from netmend.program.meaning.loaders import (
-    dataset_of,
-    evaluated,
-    image_set,
-    loader_made,
-    split_of,
-    trained,
-)
+from netmend.program.meaning.loaders import dataset_of, evaluated, image_set, loader_made, split_of, trained
 from netmend.program.meaning.roles import LOADER, role
 from netmend.program.meaning.statements import is_for_evaluation, is_for_training, written_name
 
@@ -194,13 +187,11 @@ class TrainedOnTestData(StaticRule, code="S613", cause="VAL-SPLIT"):
         # without a training set: on what it is tested with
         others = ("train", "test") if known else ("test",)
         for feeding, loader in fed:
-            if loader is None or loader.node is None or split_of(dataset_of(loader)) != "test":
+            if loader is None or split_of(dataset_of(loader)) != "test":
                 continue
             if judged and any(split_of(dataset_of(other)) in others for other in judged):
                 yield self.finding(
-                    program,
-                    loader.node,
-                    see=[("The training step is here.", feeding.backward.node)],
+                    program, loader.node, see=[("The training step is here.", feeding.backward.node)]
                 )
 
 
@@ -248,7 +239,7 @@ class TestSetIsTrainingSet(StaticRule, code="S525", cause="VAL-SPLIT"):
                 continue
             if "train" in name and "test" not in name:
                 fed.append(data)
-            elif "test" in name and "train" not in name and data.node is not None:
+            elif "test" in name and "train" not in name:
                 others = [other for other in fed if image_set(other) == image_set(data) and other is not data]
                 if others:
                     wanted = 'split="test"' if "split" in data.keywords else "train=False"

@@ -12,6 +12,7 @@ from netmend.program.engine.values import Attribute, Call, Collection, Const, It
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.removed_symbols import is_chosen_by_version
 from netmend.program.meaning.roles import MODEL, role, same
+from netmend.program.meaning.statements import argument_node
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Fix
 
@@ -55,13 +56,7 @@ class DownloadLoadedAsCode(StaticRule, code="S708", cause="API-USAGE"):
             if call.open or not call.args or not _runs_code(call):
                 continue
             if _is_downloaded(program, event, call.args[0]):
-                node = call.node
-                keyword = (
-                    next((part for part in node.keywords if part.arg == "weights_only"), None)
-                    if node
-                    else None
-                )
-                edits = replace(program, keyword.value, "True") if keyword is not None else ()
+                edits = replace(program, argument_node(call.node, "weights_only"), "True")
                 yield self.finding(program, event.node, fix=Fix("Load weights only", edits))
 
 

@@ -261,7 +261,7 @@ class DatasetScaledForTrainingOnly(StaticRule, code="S531", cause="PRE-TRAIN-TES
         train = [_dataset(feeding.loader) for feeding in trained(program)]
         for evaluation in evaluated(program):
             test = _dataset(evaluation.loader)
-            if test is None or test.node is None:
+            if test is None:
                 continue
             for one in train:
                 if one is None or one is test or one.cls is not test.cls:

@@ -10,7 +10,8 @@ from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Class, Const, Value, constant, resolved
 from netmend.program.meaning.modules import Hidden, bodies, hidden_layers, learns, loads_of, module_classes
 from netmend.program.meaning.sizes import LITERAL_LAYERS
-from netmend.program.text.edits import delete_argument, wrap
+from netmend.program.meaning.statements import without_argument
+from netmend.program.text.edits import wrap
 from netmend.program.text.queries import inside
 from netmend.vocabulary.finding import Fix
 
@@ -95,10 +96,7 @@ class LayersInPlainDict(StaticRule, code="S302", cause="ARC-INIT-MODEL"):
         "Layers in a plain dict are not registered with the module and never trained; use nn.ModuleDict."
     )
     triggers = ("Module)", "nn.Linear(", "LightningModule", "nn.Conv")
-    patterns = (
-        r"= (?:\{|dict\()\s*[^\n]*\b(?:nn\.|[A-Z]\w+\()",
-        r"\] = (?:[\w.]*nn\.|[A-Z]\w+\()",
-    )
+    patterns = (r"= (?:\{|dict\()\s*[^\n]*\b(?:nn\.|[A-Z]\w+\()", r"\] = (?:[\w.]*nn\.|[A-Z]\w+\()")
 
     GOOD = (
         Snippet("registered", DICT_HEAD + "        self.heads = nn.ModuleDict({'a': nn.Linear(4, 1), 'b': nn.Linear(4, 2)})\n" + DICT_USE),
@@ -224,12 +222,10 @@ def _fix(program: Program, event: Event) -> Fix | None:
     call = event.value.node if isinstance(event.value, Call) else None
     if call is None or not isinstance(event.value, Call) or not event.value.qualified.startswith("torch."):
         return None
-    keyword = next((word for word in call.keywords if word.arg == "requires_grad"), None)
-    if keyword is None or not program.source(call).startswith("torch."):
+    if not program.source(call).startswith("torch.") or len(call.keywords) + len(call.args) < 2:
         return None
-    if len(call.keywords) + len(call.args) < 2:
-        return None
-    around, gone = wrap(program, call, "torch.nn.Parameter(", ")"), delete_argument(program, call, keyword)
+    around = wrap(program, call, "torch.nn.Parameter(", ")")
+    gone = without_argument(program, call, "requires_grad")
     return Fix("Make it a parameter", (*around, *gone), "unsafe") if around and gone else None
 
 
@@ -266,7 +262,7 @@ class LayerSharedByClass(StaticRule, code="S333", cause="ARC-INIT-MODEL", previe
             stored = {name for instance in program.instances_of(cls) for name in instance.stores}
             for name, value in cls.attributes.items():
                 made = resolved(value)
-                if name in stored or not isinstance(made, Call) or made.node is None:
+                if name in stored or not isinstance(made, Call):
                     continue
                 if learns(made) and loads_of(cls, name):
                     yield self.finding(program, made.node)
@@ -285,12 +281,7 @@ class LayerSharedByClass(StaticRule, code="S333", cause="ARC-INIT-MODEL", previe
         for instance in program.instances_of(cls):
             for value in instance.attributes.values():
                 given = getattr(value, "default", None) or resolved(value)
-                if (
-                    isinstance(given, Call)
-                    and id(given.node) in written
-                    and learns(given)
-                    and given.node is not None
-                ):
+                if isinstance(given, Call) and id(given.node) in written and learns(given):
                     yield self.finding(
                         program, given.node,
                         "This layer is created once and shared by every instance that uses the default; use None and create it inside.",

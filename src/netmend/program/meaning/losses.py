@@ -14,7 +14,6 @@ from netmend.program.engine.values import Call, Collection, Const, Either, Item,
 from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, Op, all_origins
 from netmend.program.text.edit_source import Edits
 from netmend.program.text.edits import delete_argument, delete_list_element, replace, unwrap_call
-from netmend.vocabulary.finding import Edit
 
 _CLASSES = {loss.layer: loss.short for loss in LOSSES} | {"NLLLoss2d": "nll"}
 _FUNCTIONS = {loss.name: loss.short for loss in LOSSES if loss.wants != PAIRS}
@@ -163,20 +162,6 @@ def without(program: Program, op: Op) -> Edits:
     if node.args and not isinstance(node.args[0], ast.Starred):
         return unwrap_call(program, node, node.args[0])
     return ()
-
-
-def with_argument(program: Program, node: ast.AST, text: str) -> Edits:
-    """Put an argument at the end of a call."""
-    source = program.source(node)
-    place = program.place(node)
-    if not isinstance(node, ast.Call) or place.file != program.file or not source.endswith(")"):
-        return ()
-    before = source[:-1].rstrip()
-    if before.endswith(",") or (before != source[:-1]):
-        return ()
-    joint = ", " if node.args or node.keywords else ""
-    column = place.end_column - 1
-    return (Edit(place.end_line, column, place.end_line, column, f"{joint}{text}"),)
 
 
 def _without_layer(program: Program, node: ast.Call) -> Edits:

@@ -8,8 +8,8 @@ import re
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.text.edit_items import item_of
-from netmend.program.text.edit_source import Edits
-from netmend.program.text.edits import delete_statement, insert_after, insert_before, replace
+from netmend.program.text.edit_source import Edits, span_of
+from netmend.program.text.edits import delete_argument, delete_statement, insert_after, insert_before, replace
 from netmend.program.text.positions import lines_of
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
@@ -74,20 +74,40 @@ def argument_node(call: ast.Call | None, name: str, position: int | None = None)
     return None
 
 
-def with_argument(program: Program, call: ast.Call, name: str, text: str) -> Edits:
+def with_argument(program: Program, call: ast.AST | None, name: str, text: str) -> Edits:
     """Give a keyword argument: changed where it stands, else put behind the last one."""
+    if not isinstance(call, ast.Call):
+        return ()
     known = argument_node(call, name)
     if known is not None:
         return replace(program, known, text)
     given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
-    if not given or any(keyword.arg is None for keyword in call.keywords):
+    if any(keyword.arg is None for keyword in call.keywords):
         return ()
+    if not given:
+        span = span_of(program, call)
+        return (lines_of(program.text).edit(span[1] - 1, span[1] - 1, f"{name}={text}"),) if span else ()
     last = max(given, key=lambda part: (part.end_lineno or 0, part.end_col_offset or 0))
     found = item_of(program, call, last)
     if found is None:
         return ()
     end = found[1].end
     return (lines_of(program.text).edit(end, end, f", {name}={text}"),)
+
+
+def without_argument(program: Program, call: ast.AST | None, name: str) -> Edits:
+    """Leave a keyword argument away."""
+    keywords = call.keywords if isinstance(call, ast.Call) else ()
+    keyword = next((keyword for keyword in keywords if keyword.arg == name), None)
+    return delete_argument(program, call, keyword) if isinstance(call, ast.Call) and keyword else ()
+
+
+def exchanged(program: Program, one: ast.AST, other: ast.AST) -> Edits:
+    """Two expressions, each in the place of the other."""
+    if isinstance(one, ast.Starred) or isinstance(other, ast.Starred):
+        return ()
+    first, second = replace(program, one, program.source(other)), replace(program, other, program.source(one))
+    return (*first, *second) if first and second else ()
 
 
 def alone(program: Program, event: Event) -> ast.stmt | None:

@@ -34,10 +34,10 @@ _OPEN = (
 )  # fmt: skip
 
 
-def replace(program: Source, node: ast.AST, text: str) -> Edits:
+def replace(program: Source, node: ast.AST | None, text: str) -> Edits:
     """Put a text in the place of a node."""
-    span = span_of(program, node)
-    if span is None:
+    span = span_of(program, node) if node is not None else None
+    if node is None or span is None:
         return ()
     if shares_brackets(program, node):
         text = f"({text})"
