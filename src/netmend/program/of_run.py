@@ -7,7 +7,7 @@ A rule wants proof: every path has to say it (`all_origins`). A line to show, or
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from netmend.program.engine.history import CALL, Body, Event
 from netmend.program.engine.program import Program
@@ -77,6 +77,18 @@ class EvaluatedProgram:
             if found:
                 return found
         return []
+
+    def reads(self, file: str, values: Iterable[Value]) -> set[ast.expr]:
+        """The expressions that stand for one of some values as it is, wherever they were evaluated."""
+        wanted = {id(value) for value in values}
+        found: set[ast.expr] = set()
+        for program in self.programs(file):
+            nodes = {id(node): node for module in program.machine.modules.values() for node in module.nodes}
+            for number, seen in (program.machine.seen or {}).items():
+                node = nodes.get(number)
+                if isinstance(node, ast.expr) and any(id(value) in wanted for value in seen):
+                    found.add(node)
+        return found
 
     def bodies(self, function: ast.AST) -> Iterator[Body]:
         """Each time that a function is gone into."""

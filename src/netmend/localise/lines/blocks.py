@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from itertools import takewhile
 from typing import Any
 
+from netmend.program.engine.history import Body, Loop
+from netmend.program.meaning.kept_graphs import carried
+from netmend.program.meaning.operations import depends_on
+from netmend.program.of_run import program_of
 from netmend.program.text.queries import attributes_in, inside, last_name, site_of, targets_of, variables_in
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Site
@@ -20,26 +25,19 @@ def loop_around(sources: Sources, site: Site | None) -> Site | None:
 
 
 def called_in_loop(sources: Sources, site: Site | None) -> Site | None:
-    """For a line in a function that makes something: the call of that function inside a loop, if there is one."""
-    function = None if site is None else sources.function_around(site)
-    if site is None or function is None or sources.loop_around(site) is not None:
-        return None
-    for file in sources.files(site.file):
-        for call in sources.calls_named(file, function.name):
-            place = site_of(file, call)
-            if sources.loop_around(place) is not None:
-                return place
-    returned = any(
-        node.lineno <= site.line <= (node.end_lineno or node.lineno) for node in inside(function, ast.Return)
-    )
-    if not returned:
-        return None
-    # A factory: what matters is where its product is made again, one function further out.
-    for file in sources.files(site.file):
-        for call in sources.calls_named(file, function.name):
-            place = site_of(file, call)
-            if sources.function_around(place) is not None and called_in_loop(sources, place) is not None:
-                return place
+    """For a line in a function that makes something: the call of that function inside a loop, if there is one.
+
+    Of a factory it is what its product is made again by, one function further out.
+    """
+    program = program_of(sources)
+    for event in program.at(site)[:1]:
+        around = list(event.around())
+        inner = list(takewhile(lambda part: not isinstance(part, Loop), around))
+        calls = [part.call for part in inner if isinstance(part, Body) and part.call is not None]
+        file = program.file_of(event.node)
+        is_factory = file is not None and isinstance(file.statement(event.node), ast.Return)
+        if len(inner) < len(around) and 0 < len(calls) <= 1 + is_factory:
+            return program.site(calls[-1].node)
     return None
 
 
@@ -186,18 +184,10 @@ def _switches_off(node: ast.expr) -> bool:
 
 
 def handed_on_state(sources: Sources, site: Site | None) -> str | None:
-    """`out, h = model(x, h)`: the name that a call both takes and gives back, unless it is detached somewhere in the file."""
-    call = None if site is None else sources.call_at(site)
-    if site is None or call is None:
-        return None
-    for node in sources.nodes(site.file, ast.Assign):
-        if node.value is call:
-            given = {name.id for argument in call.args for name in inside(argument, ast.Name)}
-            taken = [name.id for target in node.targets for name in inside(target, ast.Name)]
-            both = [name for name in taken if name in given]
-            detached = any(
-                other.attr in ("detach", "detach_", "data")
-                for other in sources.nodes(site.file, ast.Attribute)
-            )
-            return both[0] if both and not detached else None
+    """`out, h = model(x, h)`: the name that a call both takes and gives back with its graph, round after round."""
+    for event in program_of(sources).at(site)[:1]:
+        for loop in event.loops():
+            for state in carried(loop):
+                if depends_on(event.value, state.before) and depends_on(state.stored.value, event.value):
+                    return state.name
     return None

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from netmend.library.operations import LEAVES_GRAPH, WITHOUT_DERIVATIVE
-from netmend.localise.lines.blocks import spans, switches_gradients_off
+from netmend.localise.lines.blocks import switches_gradients_off
+from netmend.program.engine.history import AUGMENT, STORE, Event
+from netmend.program.engine.values import Call, Collection, Operation, Value, resolved
+from netmend.program.meaning.training import loss_of
+from netmend.program.of_run import program_of
 from netmend.program.text.queries import (
     assignments,
-    calls_of,
     inside,
     last_name,
     site_of,
@@ -84,117 +87,89 @@ def is_cut(node: ast.expr) -> bool:
 
 
 def unused_result(sources: Sources, site: Site | None) -> str:
-    """The variable that takes the result of the call at a line and is not read before it is overwritten; "" if it is."""
-    function = None if site is None else sources.function_around(site)
-    if site is None or function is None or sources.loop_around(site) is not None:
+    """The variable that takes the result of the call at a line and is never read; "" if it is."""
+    program = program_of(sources)
+    file = None if site is None else sources.file(site.file)
+    statement = None if site is None or file is None else file.statement_at(site.line)
+    if file is None or not isinstance(statement, ast.Assign | ast.Expr) or file.loop(statement) is not None:
         return ""
-    for body in _bodies(function):
-        for index, statement in enumerate(body):
-            if not spans(statement, site) or not isinstance(statement, ast.Assign | ast.Expr):
-                continue
-            if isinstance(statement, ast.Expr):
-                return "its result" if isinstance(statement.value, ast.Call) else ""
-            target = statement.targets[0]
-            if isinstance(target, ast.Name) and not _read_later(target.id, body[index + 1 :]):
-                return target.id if body is function.body or not _loads(target.id, function.body) else ""
-    return ""
-
-
-def _bodies(function: ast.AST) -> Iterator[list[ast.stmt]]:
-    for node in inside(function, ast.stmt, ast.excepthandler):
-        for name in ("body", "orelse"):
-            body = getattr(node, name, None)
-            if isinstance(body, list) and body:
-                yield body
-
-
-def _read_later(name: str, statements: list[ast.stmt]) -> bool:
-    for statement in statements:
-        if _loads(name, [statement]):
-            return True
-        if isinstance(statement, ast.Assign) and any(
-            isinstance(target, ast.Name) and target.id == name for target in statement.targets
-        ):
-            return False
-    return False
-
-
-def _loads(name: str, statements: list[ast.stmt]) -> bool:
-    return any(
-        node.id == name and (isinstance(node.ctx, ast.Load) or isinstance(statement, ast.AugAssign))
-        for statement in statements
-        for node in inside(statement, ast.Name)
-    )
+    made = program.values(file.file, statement.value)
+    if not made or file.function(statement) is None or program.reads(file.file, made) - {statement.value}:
+        return ""
+    if isinstance(statement, ast.Expr):
+        return "its result" if isinstance(statement.value, ast.Call) else ""
+    target = statement.targets[0]
+    return target.id if isinstance(target, ast.Name) else ""
 
 
 def keeping(sources: Sources, backward: Site | None) -> Site | None:
-    """The line that adds up or collects a loss as a tensor: `total += loss`, `losses.append(loss)`."""
-    call = None if backward is None else sources.call_at(backward)
-    loop = None if backward is None else sources.loop_around(backward)
-    if backward is None or call is None or not isinstance(call.func, ast.Attribute):
-        return None
-    names = variables_in(call.func.value)
-    if loop is None:
-        return _keeping_caller(sources, backward, names)
-    for node in ast.walk(loop):
-        kept: list[ast.expr] = []
-        if isinstance(node, ast.AugAssign) or (
-            isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp)
-        ):
-            kept = [node.value]
-        elif isinstance(node, ast.Call) and last_name(node.func) in ("append", "extend", "appendleft"):
-            kept = node.args
-        if any(_whole(value, names) for value in kept) and isinstance(node, ast.stmt | ast.expr):
-            return site_of(backward.file, node)
-    return None
-
-
-def _keeping_caller(sources: Sources, backward: Site, names: set[str]) -> Site | None:
-    """The line outside that adds up or collects what a function of one step returns: `total += train(x, y)`, where that is the loss itself."""
-    function = sources.function_around(backward)
-    returns = [node.value for node in inside(function, ast.Return)] if function else []
-    if function is None or not any(isinstance(value, ast.expr) and _whole(value, names) for value in returns):
-        return None
-    for node in sources.nodes(backward.file, ast.Call):
-        if last_name(node.func) == function.name:
-            found = kept_call(sources, site_of(backward.file, node))
-            if found is not None:
-                return found
-    return None
+    """The line that adds up or collects a loss as a tensor: `total += loss`, `losses.append(loss)`, `total += train(x, y)`."""
+    losses = (loss_of(event) for event in program_of(sources).at(backward))
+    return next(filter(None, (_kept(sources, backward, loss) for loss in losses)), None)
 
 
 def kept_call(sources: Sources, site: Site | None) -> Site | None:
     """`history.append(loss_fn(…))`, `total += loss_fn(…)`: the line keeps what the call at a site returns, with its graph."""
-    call = None if site is None else sources.call_at(site)
-    if site is None or call is None:
-        return None
-    for node in sources.nodes(site.file):
-        kept: list[ast.expr] = []
-        if isinstance(node, ast.AugAssign):
-            kept = [node.value]
-        elif isinstance(node, ast.Call) and last_name(node.func) in ("append", "appendleft"):
-            kept = node.args
-        if any(value is call for value in kept) and isinstance(node, ast.stmt | ast.expr):
-            return site_of(site.file, node)
+    calls = program_of(sources).calls(site)
+    return next(filter(None, (_kept(sources, site, call) for call in calls)), None)
+
+
+def _kept(sources: Sources, near: Site | None, value: Value | None) -> Site | None:
+    program = program_of(sources)
+    events = (
+        event for part in program.programs(near.file if near is not None else "") for event in part.events
+    )
+    wanted = resolved(value)
+    for event in events if wanted is not None else ():
+        if any(part is wanted for given in _gathered(event) for part in _terms(given)):
+            return program.site(event.node)
     return None
 
 
 def collecting(sources: Sources, backward: Site | None) -> Site | None:
     """The line that collects tensors computed in the loop as they are: `outputs.append(out)`."""
-    loop = None if backward is None else sources.loop_around(backward)
-    if backward is None or loop is None:
-        return None
-    made = {
-        target.id
-        for node in inside(loop, ast.Assign)
-        if isinstance(node.value, ast.Call)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    appends = (
-        call for call in calls_of(loop, "append", "appendleft") if any(_whole(v, made) for v in call.args)
+    program = program_of(sources)
+    for event in program.at(backward)[:1]:
+        loop = next(iter(event.loops()), None)
+        events = list(loop.events()) if loop is not None else []
+        made = {
+            id(other.value) for other in events if other.call is not None and not _gives_numbers(other.call)
+        }
+        for other in events:
+            appends = other.call is not None and other.call.method in _COLLECTING
+            if appends and any(id(part) in made for given in _gathered(other) for part in _terms(given)):
+                return program.site(other.node)
+    return None
+
+
+_COLLECTING = ("append", "appendleft", "extend")
+
+
+def _gathered(event: Event) -> Sequence[Value]:
+    """What is added to something that there was before."""
+    if event.call is not None:
+        return event.call.args if event.call.method in _COLLECTING else ()
+    is_sum = event.kind in (STORE, AUGMENT) and isinstance(event.value, Operation)
+    return event.value.operands if is_sum and isinstance(event.value, Operation) else ()
+
+
+def _terms(value: Value) -> Iterator[Value]:
+    """A value, and what it is a sum or a tuple of."""
+    value = resolved(value)
+    yield value
+    parts = (
+        value.operands
+        if isinstance(value, Operation)
+        else value.items
+        if isinstance(value, Collection)
+        else ()
     )
-    return next((site_of(backward.file, call) for call in appends), None)
+    for part in parts:
+        yield from _terms(part)
+
+
+def _gives_numbers(call: Call) -> bool:
+    return call.method in LEAVES_GRAPH or call.qualified in ("float", "int", "len")
 
 
 def cut_in_loss(sources: Sources, backward: Site | None) -> Site | None:
@@ -210,15 +185,6 @@ def cut_in_loss(sources: Sources, backward: Site | None) -> Site | None:
                 if is_cut(part):
                     return site_of(backward.file, part)
     return None
-
-
-def _whole(value: ast.expr, names: set[str]) -> bool:
-    """Whether one of the names is used as it is, not through `.item()`, `.detach()` or `float()`."""
-    if isinstance(value, ast.Name):
-        return value.id in names
-    if isinstance(value, ast.BinOp):
-        return _whole(value.left, names) or _whole(value.right, names)
-    return isinstance(value, ast.Tuple | ast.List) and any(_whole(item, names) for item in value.elts)
 
 
 def given_line(sources: Sources, site: Site | None) -> Site | None:
