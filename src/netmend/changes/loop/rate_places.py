@@ -13,17 +13,17 @@ from netmend.changes.case import Case
 from netmend.changes.loop.good_rates import rate_text, rounded
 from netmend.changes.named_settings import named_like
 from netmend.diagnose.measures.loop import usual_site
+from netmend.localise.lines.rates import factor_of_update, values_of_key
 from netmend.program.source.bindings import binding_of
 from netmend.program.source.numbers import literal, number, set_numbers
 from netmend.program.source.values import Faces, set_argument, set_value
 from netmend.program.text.file import File
-from netmend.program.text.queries import inside, last_name, names_in
+from netmend.program.text.queries import inside
 from netmend.vocabulary import OptimizerFact, SchedulerFact, Site
 
 # Schedules that set the rate themselves, whatever the optimiser was given, and the arguments that say which.
 _SETTING = {"OneCycleLR": (("max_lr", 1),), "CyclicLR": (("base_lr", 1), ("max_lr", 2))}
 _NAMES = ("lr", "learning_rate", "learning-rate", "base_lr", "init_lr")
-_GRADIENTS = ("grad", "grads", "gradient")
 
 
 def present_rate(case: Case, optimizer: OptimizerFact | None) -> float | None:
@@ -162,13 +162,11 @@ def _in_groups(case: Case, optimizer: OptimizerFact) -> Iterator[tuple[File, ast
             if any(isinstance(target, ast.Name) and target.id == given.id for target in node.targets)
         ]
     near += list(file.calls("add_param_group"))
-    for part in near:
-        for node in inside(part, ast.Dict):
-            keys = {key.value: value for key, value in zip(node.keys, node.values, strict=True)
-                    if isinstance(key, ast.Constant)}  # fmt: skip
-            if "params" in keys and "lr" in keys:
-                for value in _values_of(file, keys["lr"]):
-                    yield file, value
+    for table in (table for part in near for table in inside(part, ast.Dict)):
+        keys = [key.value for key in table.keys if isinstance(key, ast.Constant)]
+        for rate in values_of_key(table, "lr") if "params" in keys else ():
+            for value in _values_of(file, rate):
+                yield file, value
 
 
 def _values_of(file: File, value: ast.expr) -> list[ast.expr]:
@@ -214,12 +212,9 @@ def by_hand(case: Case) -> tuple[File, ast.expr] | None:
     file = None if site is None else case.code.file(site.file)
     if site is None or file is None or case.trace.optimizers:
         return None
-    nodes = sorted(
-        (node for node in inside(file.tree, ast.BinOp, ast.Call)),
-        key=lambda node: abs(node.lineno - site.line),
-    )
-    for node in nodes:
-        factor = _factor(node)
+    nodes = inside(file.tree, ast.BinOp, ast.Call)
+    for node in sorted(nodes, key=lambda node: abs(node.lineno - site.line)):
+        factor = factor_of_update(node)
         if factor is not None and number(case.code, file, factor, case.arguments) is not None:
             return file, factor
     return _of_velocity(case, file, site)
@@ -241,25 +236,3 @@ def _of_velocity(case: Case, file: File, site: Site) -> tuple[File, ast.expr] | 
             if len(sides) == 1:
                 return file, sides[0]
     return None
-
-
-def _factor(node: ast.BinOp | ast.Call) -> ast.expr | None:
-    if isinstance(node, ast.BinOp):
-        if not isinstance(node.op, ast.Mult):
-            return None
-        sides = (node.left, node.right)
-        gradient = [side for side in sides if _has_gradient(side)]
-        other = [side for side in sides if not _has_gradient(side)]
-        return _unsigned(other[0]) if gradient and other else None
-    if last_name(node.func) in ("add_", "sub_", "_foreach_add_") and any(map(_has_gradient, node.args)):
-        alpha = next((keyword.value for keyword in node.keywords if keyword.arg == "alpha"), None)
-        return None if alpha is None else _unsigned(alpha)
-    return None
-
-
-def _unsigned(node: ast.expr) -> ast.expr:
-    return node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
-
-
-def _has_gradient(node: ast.expr) -> bool:
-    return any(name in _GRADIENTS for name in names_in(node))

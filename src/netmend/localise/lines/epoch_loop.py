@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import dataclass
 
 from netmend.diagnose.measures.loop import usual_site
-from netmend.program.counted_loops import counted, loops_around
+from netmend.program.counted_loops import training_rounds
 from netmend.program.of_run import program_of
 from netmend.program.settings import given_option, value_origin
 from netmend.program.text.queries import last_name, site_of
@@ -26,13 +25,9 @@ class EpochLoop:
 def epoch_loop(sources: Sources, trace: Trace) -> EpochLoop | None:
     """The outermost counted loop around the training step, across the functions that lead to it."""
     step = usual_site(trace, "step") or usual_site(trace, "backward")
-    for file, loop in reversed(loops_around(program_of(sources), step)):
-        call = counted(loop.iter) if isinstance(loop, ast.For) else None
-        if call is not None:
-            bound = call.args[min(1, len(call.args) - 1)]
-            if isinstance(bound, ast.BinOp):  # range(1, epochs + 1)
-                bound = bound.left
-            named = isinstance(bound, ast.Name | ast.Attribute)
-            given = given_option(sources, last_name(bound)) if named else ""
-            return EpochLoop(site_of(file.file, loop), value_origin(sources, file.file, bound), given)
-    return None
+    rounds = training_rounds(program_of(sources), trace, step)
+    if rounds is None:
+        return None
+    file, count = rounds.file.file, rounds.count
+    given = given_option(sources, last_name(count)) if last_name(count) else ""
+    return EpochLoop(site_of(file, rounds.loop), value_origin(sources, file, count), given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from netmend.diagnose.measures.loop import usual_site
@@ -14,7 +14,7 @@ from netmend.diagnose.measures.rates import usual_range as usual_range
 from netmend.library.optimisers import ADAPTIVE, OPTIMISERS
 from netmend.localise.case import Case
 from netmend.program.settings import argument_origin, value_origin
-from netmend.program.text.queries import Function, inside, last_name, site_of
+from netmend.program.text.queries import Function, inside, last_name, names_in, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Evidence, OptimizerFact, Site
 
@@ -22,6 +22,7 @@ USUAL_RATIO = 0.005  # |update| / |weight| per step in the first steps of health
 _WORST_RATIO = (
     2.0  # beyond that a run has blown up, and the ratio says no more how much too high the rate was
 )
+_GRADIENTS = {"grad", "grads", "gradient"}
 _DEFAULTS = {each.name: each.usual for each in OPTIMISERS if each.usual} | {"SGD": 0.1}
 
 
@@ -52,28 +53,47 @@ def _by_hand(case: Case) -> Setting:
     """`p -= LR * p.grad`: where the factor of a hand-written update is set; the backward call where none is found."""
     backward = usual_site(case.trace, "step") or usual_site(case.trace, "backward")
     for node in case.sources.nodes(backward.file) if backward is not None else ():
-        if backward is None or not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
-            continue
-        sides = (node.left, node.right)
-        gradient = [side for side in sides if any(last_name(part) == "grad" for part in ast.walk(side))]
-        factor = [side for side in sides if side not in gradient]
-        if gradient and factor:
-            used = site_of(backward.file, factor[0])
-            return Setting(value_origin(case.sources, backward.file, factor[0]), "", (used, backward))
+        factor = factor_of_update(node)
+        if backward is not None and factor is not None:
+            used = site_of(backward.file, factor)
+            return Setting(value_origin(case.sources, backward.file, factor), "", (used, backward))
     return Setting(backward, "")
+
+
+def factor_of_update(node: ast.AST) -> ast.expr | None:
+    """`LR` of `LR * p.grad` and of `p.add_(p.grad, alpha=-LR)`."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        gradient = [side for side in (node.left, node.right) if _has_gradient(side)]
+        other = [side for side in (node.left, node.right) if side not in gradient]
+        return _unsigned(other[0]) if gradient and other else None
+    in_place = isinstance(node, ast.Call) and last_name(node.func) in ("add_", "sub_", "_foreach_add_")
+    if isinstance(node, ast.Call) and in_place and any(map(_has_gradient, node.args)):
+        alpha = next((keyword.value for keyword in node.keywords if keyword.arg == "alpha"), None)
+        return None if alpha is None else _unsigned(alpha)
+    return None
+
+
+def _unsigned(node: ast.expr) -> ast.expr:
+    return node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+
+
+def _has_gradient(node: ast.expr) -> bool:
+    return not _GRADIENTS.isdisjoint(names_in(node))
 
 
 def _in_groups(case: Case, created: Site | None, name: str) -> Site | None:
     """`[{"params": …, "lr": 0.1}]`: the first value of that key within the constructor's call."""
     call = None if created is None else case.sources.call_at(created)
-    if call is None or created is None:
-        return None
-    for node in inside(call, ast.Dict):
-        for key, value in zip(node.keys, node.values, strict=True):
+    value = next(values_of_key(call, name), None)
+    return None if created is None or value is None else value_origin(case.sources, created.file, value)
+
+
+def values_of_key(node: ast.AST | None, name: str) -> Iterator[ast.expr]:
+    """What the dictionaries in a part of a program hold under a key."""
+    for table in inside(node, ast.Dict):
+        for key, value in zip(table.keys, table.values, strict=True):
             if isinstance(key, ast.Constant) and key.value == name:
-                found = value_origin(case.sources, created.file, value)
-                return found or site_of(created.file, value)
-    return None
+                yield value
 
 
 def better_rate(optimizer: OptimizerFact, rate: float, ratio: float | None, lower: bool) -> float:

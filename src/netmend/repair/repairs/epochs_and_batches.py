@@ -11,9 +11,10 @@ import numpy as np
 
 from netmend.changes.case import Case
 from netmend.changes.loop.batch_places import loader_of, set_batch_size
-from netmend.changes.loop.epoch_loop import Rounds, epoch_rounds, more_rounds
+from netmend.changes.loop.epoch_loop import epoch_rounds, more_rounds
 from netmend.diagnose.detectors.training_length import StillFalling
 from netmend.diagnose.measures.batches import batch_size, training_samples
+from netmend.program.counted_loops import Rounds
 from netmend.program.source.numbers import number
 from netmend.program.source.values import Faces, joined, set_value
 from netmend.program.source.writing import replace

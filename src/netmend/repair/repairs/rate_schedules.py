@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from functools import partial
 
 from netmend.changes.case import Case
-from netmend.changes.loop.epoch_loop import bound_of, epoch_rounds
+from netmend.changes.loop.epoch_loop import epoch_rounds
 from netmend.changes.loop.loop_code import Spot, spot, spots, targets_of
 from netmend.changes.loop.rate_places import set_setting
 from netmend.diagnose.measures.loop import calls
+from netmend.program.counted_loops import bound_of
 from netmend.program.source.moving import taken_out
 from netmend.program.source.numbers import literal, number
 from netmend.program.source.values import Faces, set_argument, set_value
