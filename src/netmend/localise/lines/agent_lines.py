@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from netmend.localise.lines.acting_source import assigned
 from netmend.localise.lines.bootstrap_source import scopes
+from netmend.program.engine.history import STORE, Body, Event
+from netmend.program.of_run import program_of
 from netmend.program.settings import argument_origin, value_origin
 from netmend.program.text.queries import Function, children, inside, last_name, names_in, own_nodes, site_of
 from netmend.program.text.sources import Sources
@@ -207,7 +209,6 @@ def made_line(sources: Sources, near: str, name: str) -> Site | None:
     return None
 
 
-_MOST_CALLERS = 6
 _COPYING = {
     "load_state_dict", "copy_", "lerp_", "mul_", "add_", "deepcopy", "vector_to_parameters", "_foreach_lerp_", "_foreach_mul_", "update_parameters",
 }  # fmt: skip
@@ -216,57 +217,39 @@ _CALLED_BY_LIBRARIES = ("__", "on_", "training_", "optimizer_")
 
 
 def copied_again(sources: Sources, near: str) -> bool:
-    """Whether a line that may copy weights lies in a loop, or in a function that is called in one or by who knows whom."""
-    return any(_again(sources, near, site) for file in sources.files(near) for site in _copies(sources, file))
+    """Whether a line that may copy weights runs in a loop, or in a function that is called by who knows whom."""
+    programs = program_of(sources).programs(near)
+    return any(_is_copied_again(sources, near, event) for program in programs for event in program.events)
 
 
-def _copies(sources: Sources, file: str) -> Iterator[Site]:
-    for node in sources.nodes(file):
-        is_data = isinstance(node, ast.Assign) and any(
-            isinstance(target, ast.Attribute) and target.attr == "data" for target in node.targets
-        )
-        if is_data or (isinstance(node, ast.Call) and last_name(node.func) in _COPYING):
-            yield site_of(file, node)  # type: ignore[arg-type]
-
-
-def _again(sources: Sources, near: str, site: Site, hops: int = _MOST_CALLERS) -> bool:
-    function = sources.function_around(site)
-    start = 0 if function is None else function.lineno
-    if any(_repeats(node) for node in _loops(sources, site, start)):
-        return True
-    if function is None or function.name == "__init__":
+def _is_copied_again(sources: Sources, near: str, event: Event) -> bool:
+    sets_data = event.kind == STORE and event.target is not None and event.target.name == "data"
+    copies = isinstance(event.node, ast.Call) and last_name(event.node.func) in _COPYING
+    if not sets_data and not copies:
         return False
-    if not hops or function.name.startswith(_CALLED_BY_LIBRARIES):
+    if any(_repeats(loop.node) for loop in event.loops()):
         return True
-    return any(
-        called is None or _again(sources, near, called, hops - 1)
-        for called in _mentions(sources, near, function.name)
+    entry = next((part for part in event.around() if isinstance(part, Body) and part.call is None), None)
+    name = "__init__" if entry is None else entry.function.name
+    return name != "__init__" and (
+        name.startswith(_CALLED_BY_LIBRARIES) or _is_handed_over(sources, near, name)
     )
 
 
-def _loops(sources: Sources, site: Site, start: int) -> Iterator[ast.For | ast.While]:
-    for node in sources.nodes(site.file):
-        if isinstance(node, ast.While | ast.For) and start <= node.lineno <= site.line <= (
-            node.end_lineno or 0
-        ):
-            yield node
-
-
-def _repeats(loop: ast.For | ast.While) -> bool:
+def _repeats(loop: ast.AST) -> bool:
     """Whether a loop is one of training, not over a network's weights."""
-    return isinstance(loop, ast.While) or not _OVER_WEIGHTS.intersection(names_in(loop.iter))
+    over_weights = isinstance(loop, ast.For) and not _OVER_WEIGHTS.isdisjoint(names_in(loop.iter))
+    return isinstance(loop, ast.For | ast.While) and not over_weights
 
 
-def _mentions(sources: Sources, near: str, name: str) -> Iterator[Site | None]:
-    """Calls of a function; None for a mention that is no call: it is handed to somebody."""
+def _is_handed_over(sources: Sources, near: str, name: str) -> bool:
+    """Whether a function is mentioned where it is not called."""
     for file in sources.files(near):
-        calls = list(sources.calls_named(file, name))
-        yield from (site_of(file, call) for call in calls)
-        called = {id(call.func) for call in calls}
-        for node in sources.nodes(file):
-            is_mention = isinstance(node, ast.Name | ast.Attribute) and last_name(node) == name
-            if is_mention and id(node) not in called:
-                yield None
+        called = {id(call.func) for call in sources.calls_named(file, name)}
+        mentions = (node for node in sources.nodes(file) if isinstance(node, ast.Name | ast.Attribute))
+        if any(last_name(node) == name and id(node) not in called for node in mentions):
+            return True
+    return False
 
 
 # Factors of a log-likelihood that are no reward: temperatures, costs, switches.
