@@ -12,7 +12,8 @@ import sample
 from netmend.report.code import changed_lines
 from netmend.report.run.curves import curves, telling_curves
 from netmend.report.run.diagnosis import diagnosis_text
-from netmend.report.run.overview import overhead_words, remarks
+from netmend.report.run.overhead import overhead_words
+from netmend.report.run.overview import remarks
 from netmend.report.run.page import key_figures, run_page
 from netmend.report.run.sections import evaluation_section, orders, protocol_section
 from netmend.report.run.wording import metric_name, verdict_words

@@ -13,7 +13,7 @@ import sample
 from rich.console import RenderableType
 
 from netmend.report.run.diagnosis import summary
-from netmend.report.run.overview import overhead_words
+from netmend.report.run.overhead import overhead_words
 from netmend.report.run.runs_table import runs_table
 from netmend.report.run.terminal_page import run_text
 from netmend.report.terminal import console

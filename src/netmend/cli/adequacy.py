@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from netmend.cli.options import OutputOptions, Quiet, ResultFile, expanded, refuse_bad_file
-from netmend.cli.user_functions import load_file
+from netmend.cli.user_functions import FORM, load_file
 from netmend.errors import NetmendError, UsageError
 from netmend.launch.import_hook import AfterImport
 from netmend.launch.script import execute, load_script, prepare
 from netmend.launch.tracebacks import install_hook
 from netmend.trials.options import option
 
-_FUNCTION = re.compile(r"^(?P<file>.+\.py):(?P<function>[A-Za-z_]\w*)$")
 _PARTS = ("model", "train", "test", "pool")
 _RETURNED = "(model, train, test) or (model, train, test, pool), or a dictionary with these names"
 
@@ -68,7 +66,7 @@ def prepare_adequacy(program: tuple[str, ...], options: AdequacyOptions) -> Call
         )
     refuse_bad_file("--json", options.json)
     refuse_bad_file("--save", options.save)
-    call = _FUNCTION.match(program[0])
+    call = FORM.match(program[0])
     if call is not None:
         given = [f"--{part}" for part in _PARTS if getattr(options, part) is not None]
         if given:

@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netmend.cli.options import Directory, Quiet, ResultFile, expanded, refuse_bad_file
+from netmend.cli.options import Directory, Quiet, ResultFile, expanded, refuse_bad_file, write_file
 from netmend.errors import UsageError
 from netmend.trials.options import option
 
@@ -70,10 +70,7 @@ def locate(
             say=progress.say,
         )
     if json is not None:
-        try:
-            json.write_text(found.json(), encoding="utf-8")
-        except OSError as problem:
-            raise UsageError(f"{json} cannot be written: {problem.strerror or problem}") from None
+        write_file(json, found.json())
     if form == "json":
         sys.stdout.write(found.json())
     elif not quiet:

@@ -122,9 +122,9 @@ class OutputOptions:
         from netmend.report.terminal import console
 
         if self.json is not None:
-            self.json.write_text(json(), encoding="utf-8")
+            write_file(self.json, json())
         if self.html is not None:
-            self.html.write_text(page(), encoding="utf-8")
+            write_file(self.html, page())
         if not self.quiet:
             sys.stdout.flush()
             console(sys.stdout).print(shown(), crop=crop)
@@ -138,6 +138,13 @@ def refuse_bad_file(name: str, file: Path | None) -> None:
         )
     if file is not None and file.is_dir():
         raise UsageError(f"{name} {file}: that is a directory; name a file")
+
+
+def write_file(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise UsageError(f"{file} cannot be written: {problem.strerror or problem}") from None
 
 
 def work_folder(directory: Path | None, start: str | Path | None = None, quiet: bool = False) -> Path:

@@ -9,7 +9,7 @@ from dataclasses import MISSING
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from netmend.cli.options import Directory, expanded
+from netmend.cli.options import Directory, expanded, write_file
 from netmend.errors import UsageError
 from netmend.trials.options import option
 
@@ -43,7 +43,7 @@ def diagnose(
         raise UsageError(f"--format must be one of {', '.join(FORMATS)}, got {form!r}")
     judged = api.diagnose(run, directory=directory)
     if html is not None:
-        _write(html, judged.html())
+        write_file(html, judged.html())
     if form == "text" and output is None:
         console(sys.stdout).print(diagnosis_text(judged.trace, judged.diagnosis))
     else:
@@ -51,7 +51,7 @@ def diagnose(
         if output is None:
             sys.stdout.write(text)
         else:
-            _write(output, text)
+            write_file(output, text)
     return 1 if judged.faults or judged.verdict == CRASHED else 0
 
 
@@ -109,7 +109,7 @@ def show(
         console(sys.stdout).print(run_text(trace, _judged(path, trace)))
     else:
         told = None if trace.run.status == "running" else judge(path, trace)
-        _write(html, run_page(trace, diagnosis=told))
+        write_file(html, run_page(trace, diagnosis=told))
         sys.stdout.write(f"{html}\n")
 
 
@@ -139,13 +139,6 @@ def _root(directory: Path | None) -> Path:
     from netmend.store import runs_root
 
     return directory / "runs" if directory is not None else runs_root()
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise UsageError(f"{file} cannot be written: {problem.strerror or problem}") from None
 
 
 def _judged(path: Path, trace: Trace) -> Judged | None:

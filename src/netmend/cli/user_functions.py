@@ -12,11 +12,11 @@ from typing import Any
 
 from netmend.errors import NetmendError, UsageError
 
-_FORM = re.compile(r"^(?P<file>.+\.py):(?P<function>[A-Za-z_]\w*)$")
+FORM = re.compile(r"^(?P<file>.+\.py):(?P<function>[A-Za-z_]\w*)$")
 
 
 def names_function(text: str) -> bool:
-    return _FORM.match(text) is not None
+    return FORM.match(text) is not None
 
 
 class UserFunctions:
@@ -27,7 +27,7 @@ class UserFunctions:
 
     def refuse_missing(self, text: str, option: str) -> None:
         """Before anything is run."""
-        match = _FORM.match(text)
+        match = FORM.match(text)
         if match is None:
             raise UsageError(f"{option} {text}: write file.py:function")
         if not Path(match["file"]).is_file():
@@ -39,7 +39,7 @@ class UserFunctions:
     def call(self, text: str, option: str) -> Any:
         """What the function returns; it is called without arguments."""
         self.refuse_missing(text, option)
-        match = _FORM.match(text)
+        match = FORM.match(text)
         assert match is not None
         path = Path(match["file"]).resolve()
         try:

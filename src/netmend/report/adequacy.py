@@ -21,9 +21,7 @@ from netmend.report.machine import Fields
 from netmend.report.numbers import count, measure, plural, share
 
 EASY = 0.35  # the median test input lies below this share of the training inputs: mostly what the model knows well
-STRANGE = (
-    0.15  # share of test inputs beyond 95 % of the training inputs: three times what the same data would give
-)
+STRANGE = 0.15  # share of test inputs beyond 95 % of the training inputs: three times what is usual
 FEW = 0.5  # of what all training inputs reach: a test set below it is too small to show most of what the model meets
 SHOWN = ("DeepGini", "MCP", "DSA", "MDSA", "CoreSet")  # all methods are in the files
 _MOST_CLASSES = 20
@@ -68,10 +66,8 @@ def verdict_words(result: Adequacy) -> tuple[str, str]:
         return "warn", "The test set has many inputs unlike the training data"
     weak = [one.name for one in result.coverages if one.standing == LESS]
     if weak:
-        return (
-            "warn",
-            f"The test set covers less than the same number of training inputs would ({', '.join(weak)})",
-        )
+        words = f"The test set covers less than the same number of training inputs would ({', '.join(weak)})"
+        return "warn", words
     if few(result):
         looked = plural(result.sets[1].looked, "test input")
         return "warn", f"{looked} cover less than half of the training data's range of surprise: too few"
@@ -132,10 +128,11 @@ def spread_words(one: Coverage) -> str:
         f"the layers vary {measure(one.relative)} times as widely as on {count(one.size)} training inputs "
         f"({_range(one)}): {_STANDINGS[one.standing]}"
     )
-    odd = [(name, ratio) for name, ratio in one.parts if one.standing != ALIKE and _far(ratio, one)]
+    beyond = {LESS: lambda ratio: ratio < 1, MORE: lambda ratio: ratio > 1}.get(one.standing)
+    odd = [part for part in one.parts if beyond is not None and beyond(part[1])]
     if odd:
-        told = ", ".join(f"{clean(name)} {measure(ratio)}" for name, ratio in sorted(odd, key=_distance)[:3])
-        words += f"; most in {told}"
+        odd.sort(key=lambda part: -abs(math.log(max(part[1], 1e-12))))
+        words += f"; most in {', '.join(f'{clean(name)} {measure(ratio)}' for name, ratio in odd[:3])}"
     return words
 
 
@@ -239,14 +236,6 @@ def _names(names: list[str]) -> str:
 
 def _range(one: Coverage) -> str:
     return f"{measure(max(0.0, 1 - one.deviation))} to {measure(1 + one.deviation)} is usual"
-
-
-def _far(ratio: float, one: Coverage) -> bool:
-    return ratio < 1 if one.standing == LESS else ratio > 1
-
-
-def _distance(part: tuple[str, float]) -> float:
-    return -abs(math.log(max(part[1], 1e-12)))
 
 
 def _tone(standing: str) -> str:

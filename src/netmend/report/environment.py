@@ -41,11 +41,8 @@ def _paths(checked: Checked) -> Iterator[Remark]:
 
 def problem_remarks(problems: Iterable[Problem]) -> Iterator[Remark]:
     for problem in problems:
-        yield Remark(
-            "wrong" if problem.level == "bad" else "note",
-            problem.what,
-            tone="bad" if problem.level == "bad" else "warn",
-        )
+        label, tone = ("wrong", "bad") if problem.level == "bad" else ("note", "warn")
+        yield Remark(label, problem.what, tone=tone)
         yield Remark("  do", problem.do)
         if problem.source.startswith("http"):
             yield Remark("  see", problem.source, tone="muted")
@@ -61,54 +58,30 @@ def fact_remarks(environment: Environment) -> Iterator[Remark]:
     yield Remark("machine", f"{cores}{memory}{free}")
     if environment.gpus:
         for gpu in environment.gpus:
-            extra = ", ".join(
-                filter(
-                    None,
-                    (
-                        _size(gpu.memory) if gpu.memory else "",
-                        f"capability {gpu.capability}" if gpu.capability else "",
-                    ),
-                )
-            )
+            memory = _size(gpu.memory) if gpu.memory else ""
+            capability = f"capability {gpu.capability}" if gpu.capability else ""
+            extra = ", ".join(filter(None, (memory, capability)))
             yield Remark("device", f"{gpu.name}{f' ({extra})' if extra else ''}")
         yield Remark("driver", f"{environment.driver}")
     else:
-        yield Remark(
-            "device", f"no NVIDIA GPU found{f', driver {environment.driver}' if environment.driver else ''}"
-        )
-    if environment.torch:
-        build = (
-            f"CUDA {environment.torch.cuda}"
-            if environment.torch.cuda
-            else f"ROCm {environment.torch.hip}"
-            if environment.torch.hip
-            else "CPU only"
-        )
-        yield Remark("torch", f"{environment.torch.version}, built for {build}")
-    named = [
-        f"{name} {environment.packages[name]}"
-        for name in SHOWN
-        if name in environment.packages and name != "torch"
-    ]
-    yield Remark(
-        "packages",
-        f"{', '.join(named) or 'none of the usual ones'}; {len(environment.packages)} in all (--json lists them)",
-    )
+        driver = f", driver {environment.driver}" if environment.driver else ""
+        yield Remark("device", f"no NVIDIA GPU found{driver}")
+    if torch := environment.torch:
+        build = f"CUDA {torch.cuda}" if torch.cuda else f"ROCm {torch.hip}" if torch.hip else "CPU only"
+        yield Remark("torch", f"{torch.version}, built for {build}")
+    packages = environment.packages
+    named = [f"{name} {packages[name]}" for name in SHOWN if name in packages and name != "torch"]
+    usual = ", ".join(named) or "none of the usual ones"
+    yield Remark("packages", f"{usual}; {len(packages)} in all (--json lists them)")
     for space in environment.spaces:
         yield Remark("disk", f"{space.path}: {_size(space.free)} of {_size(space.total)} free")
-    if environment.shared_memory:
-        yield Remark(
-            "shared",
-            f"{environment.shared_memory.path}: {_size(environment.shared_memory.free)} of {_size(environment.shared_memory.total)} free",
-        )
+    if shared := environment.shared_memory:
+        yield Remark("shared", f"{shared.path}: {_size(shared.free)} of {_size(shared.total)} free")
     if environment.open_files:
         yield Remark("limits", f"{environment.open_files:,} open files")
     if environment.variables:
-        yield Remark(
-            "variables",
-            ", ".join(f"{name}={value[:60]}" for name, value in environment.variables.items()),
-            tone="muted",
-        )
+        named = [f"{name}={value[:60]}" for name, value in environment.variables.items()]
+        yield Remark("variables", ", ".join(named), tone="muted")
 
 
 def _size(count: int | None) -> str:

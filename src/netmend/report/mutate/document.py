@@ -13,6 +13,7 @@ from netmend.mutate.test_sets import TRAINING
 from netmend.report.content import Column, Document, Grid, Number, Remark, clean
 from netmend.report.machine import Fields
 from netmend.report.numbers import UNKNOWN, alike, duration, mean_words, plural, setting
+from netmend.unit import page
 
 _GOOD, _POOR = 0.8, 0.5  # of the mutation score: only the colour of the first line
 _MOST = 6  # of one kind, on the terminal
@@ -187,18 +188,12 @@ def operator_words(code: str) -> str:
     """The first line of an operator's page."""
     from netmend.mutate.mutation import OPERATORS
 
-    kind = OPERATORS.classes().get(code)
+    kind: type | None = OPERATORS.classes().get(code)
     if kind is None and code.startswith("W"):
         from netmend.adapters.torch.weight_mutants import MUTANTS
 
-        found = MUTANTS.classes().get(code)
-        return "" if found is None else _first(found)
-    return "" if kind is None else _first(kind)
-
-
-def _first(kind: type) -> str:
-    lines = (kind.__doc__ or "").strip().splitlines()
-    return lines[0].rstrip(".") if lines else ""
+        kind = MUTANTS.classes().get(code)
+    return "" if kind is None else page(kind)[0].rstrip(".")
 
 
 def survivors(result: MutationResult, test: str) -> list[Mutant]:

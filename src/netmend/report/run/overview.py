@@ -12,6 +12,7 @@ from netmend.diagnose.measures.acting import acts, returns, worlds
 from netmend.report.content import Remark, clean, first_line, place
 from netmend.report.numbers import count, duration, measure, plural, share
 from netmend.report.run.curves import bucket_means, loss_lines
+from netmend.report.run.overhead import overhead_remark
 from netmend.report.run.wording import (
     data_words,
     has_metric,
@@ -123,7 +124,7 @@ def remarks(trace: Trace) -> Iterator[Remark]:
         yield metric
     yield from probe_remarks(trace)
     if run.steps:
-        yield _overhead(trace)
+        yield overhead_remark(run)
 
 
 def _few(found: Sequence[Remark]) -> Iterator[Remark]:
@@ -224,36 +225,7 @@ def _metric_value(trace: Trace, table: Table) -> str:
     return share(value) if metric_name(trace, table.component) == "accuracy" else measure(value)
 
 
-def _overhead(trace: Trace) -> Remark:
-    run = trace.run
-    text = f"{overhead_words(run)}; all statistics on {count(run.full_steps)} of {plural(run.steps, 'step')}"
-    beyond = run.steady_overhead is not None and run.steady_overhead > 2 * run.overhead_budget
-    return Remark("overhead", text, tone="warn" if beyond and run.every is None else "plain")
-
-
-_LONG = 30.0  # seconds of training from which on the first looks are a small part of it
-
-
-def overhead_words(run: RunFact) -> str:
-    """What was spent where. A share only where it says something: the first looks are a large part of a short run."""
-    if run.every is not None:
-        asked = "--full" if run.every == 1 else f"--every {run.every}"
-        return "not measured" if run.overhead is None else f"{share(run.overhead)} slower ({asked})"
-    slower = run.overhead or 0.0
-    seconds = max(run.own_seconds, run.seconds * slower / (1 + slower))
-    text = f"{_seconds(seconds)} in the loop"
-    if run.overhead is not None and (run.seconds >= _LONG or run.overhead <= run.overhead_budget):
-        text += f" ({share(run.overhead)})"
-    return text if run.judge_seconds is None else f"{text}, {_seconds(run.judge_seconds)} to judge"
-
-
-def _seconds(value: float) -> str:
-    return duration(value) if value >= 10 else f"{value:.2f} s" if value < 0.095 else f"{value:.1f} s"
-
-
-_BY_HEART = (
-    0.1  # convention: of the first loss; what is left then no longer says that the batch could not be learned
-)
+_BY_HEART = 0.1  # convention: of the first loss; less no longer says that the batch could not be learned
 
 
 def probe_remarks(trace: Trace) -> Iterator[Remark]:
@@ -279,11 +251,8 @@ def _overfit(values: Mapping[str, Any]) -> str:
 def _rates(values: Mapping[str, Any]) -> str:
     tried = [(name, value) for name, value in values.items() if name.startswith("x") and value is not None]
     shares = ", ".join(f"{measure(float(value))} at ×{name[1:]}" for name, value in tried)
-    return (
-        f"share of the loss left after {values['steps']} steps with the rate scaled: {shares}"
-        if shares
-        else ""
-    )
+    left = f"share of the loss left after {values['steps']} steps with the rate scaled: {shares}"
+    return left if shares else ""
 
 
 def _ignored(values: Mapping[str, Any]) -> str:

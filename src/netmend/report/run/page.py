@@ -5,18 +5,18 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from netmend.report.content import Figure, clean
-from netmend.report.numbers import alike, count, duration, share
+from netmend.report.numbers import alike, count, duration
 from netmend.report.plots import heat_plot, plot
 from netmend.report.run.curves import depth_curves, telling_curves
 from netmend.report.run.fault_cards import cards
 from netmend.report.run.layers import heat_maps
+from netmend.report.run.overhead import overhead_figure
 from netmend.report.run.overview import (
     advice_when_untrained,
     alarms,
     headline,
     last_metrics,
     learning,
-    overhead_words,
     remarks,
 )
 from netmend.report.run.sections import LOOP_TITLE, origin_remarks, sections, timelines
@@ -24,12 +24,8 @@ from netmend.report.run.wording import metric_name, verdict_words
 from netmend.report.templates import templates
 from netmend.vocabulary import CRASHED, FAULTY, HEALTHY, UNDECIDED, Diagnosis, Trace
 
-_CLASSES = {
-    HEALTHY: "healthy",
-    FAULTY: "faulty",
-    UNDECIDED: "undecided",
-    CRASHED: "faulty",
-}  # of the style sheet
+# of the style sheet
+_CLASSES = {HEALTHY: "healthy", FAULTY: "faulty", UNDECIDED: "undecided", CRASHED: "faulty"}
 _MOST_SUSPECTS = 5  # causes that were weighed and not told
 
 
@@ -75,11 +71,6 @@ def key_figures(trace: Trace) -> tuple[Figure, ...]:
         figures.append(Figure(f"loss, {name}" if name else "loss", told.text, told.tail))
     for phase, value, on in last_metrics(trace):
         figures.append(Figure(f"{phase} {metric_name(trace)}", value, on))
-    if run.every is not None and run.overhead is not None:
-        figures.append(
-            Figure("overhead", share(run.overhead), "--full" if run.every == 1 else f"--every {run.every}")
-        )
-    elif run.every is None:
-        spent, _, judged = overhead_words(run).partition(" in the loop")
-        figures.append(Figure("overhead", spent, f"in the loop{judged}"))
+    if overhead := overhead_figure(run):
+        figures.append(overhead)
     return tuple(figures)

@@ -10,9 +10,9 @@ import numpy as np
 from markupsafe import Markup
 
 from netmend.report.content import Column, Grid, Number, Remark, Section, clean, place
-from netmend.report.numbers import UNKNOWN, count, duration, measure, moment, percent, plural, share
+from netmend.report.numbers import UNKNOWN, count, measure, moment, plural, share
 from netmend.report.run.layers import layers_grid
-from netmend.report.run.overview import overhead_words
+from netmend.report.run.overhead import cost_section
 from netmend.report.run.program_sections import (
     data_section,
     environment_section,
@@ -39,7 +39,7 @@ def sections(trace: Trace) -> tuple[Section, ...]:
         protocol_section(trace),
         evaluation_section(trace),
         data_section(trace),
-        cost_section(trace),
+        cost_section(trace.run),
         environment_section(trace),
     )
     return tuple(section for section in found if section)
@@ -198,26 +198,6 @@ def event_section(trace: Trace) -> Section:
         note=f"{plural(hidden, 'later event')} not shown" if hidden else "",
     )
     return Section("Events", (grid,))
-
-
-def cost_section(trace: Trace) -> Section:
-    """What watching cost, against what was allowed."""
-    run = trace.run
-    steady = run.steady_overhead
-    whole = (
-        ""
-        if steady is None
-        else f"; {share(steady)} after the first steps, budget {percent(run.overhead_budget)}"
-    )
-    remarks = [
-        Remark("overhead", f"{overhead_words(run)}{whole}"),
-        Remark("training", duration(run.seconds)),
-        Remark(
-            "steps",
-            f"{count(run.steps)}: {count(run.full_steps)} with all statistics, {count(run.light_steps)} not looked at",
-        ),
-    ]
-    return Section("Cost of watching", remarks=tuple(remarks) if run.steps else ())
 
 
 def missing_section(trace: Trace) -> Section:
