@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from netmend.diagnose.detector import Detector
+from netmend.diagnose.detector import At, Detector
 from netmend.diagnose.examples.agents import a_world, acted, an_agent, twins
 from netmend.diagnose.measures.acting import (
     agents,
@@ -37,36 +37,29 @@ class LearningNeverStarts(Detector, code="D719", needs_end=True):
     least_steps = convention(200, "environment steps without an update that say something")
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
-        found = agents(trace)
+        found = [agent for agent in agents(trace) if agent.timesteps >= self.least_steps]
         for agent in found:
-            start = agent.settings.get("learning_starts") or 0
-            if agent.timesteps >= self.least_steps and agent.updates == 0:
-                yield self._symptom(
-                    f"{agent.name.partition('@')[0]} took {agent.timesteps} steps and never updated its networks.",
-                    agent.name, 1.0, agent.learned,
-                )  # fmt: skip
-            elif agent.timesteps >= self.least_steps and start > self.late_limit * agent.timesteps:
-                yield self._symptom(
-                    f"Learning starts after {start} of {agent.timesteps} steps.",
-                    agent.name, start / agent.timesteps, agent.learned,
-                )  # fmt: skip
+            start, place = agent.settings.get("learning_starts") or 0, (agent.name, agent.learned)
+            if agent.updates == 0:
+                name = agent.name.partition("@")[0]
+                message = f"{name} took {agent.timesteps} steps and never updated its networks."
+                yield self._late(message, place, 1.0)
+            elif start > self.late_limit * agent.timesteps:
+                message = f"Learning starts after {start} of {agent.timesteps} steps."
+                yield self._late(message, place, start / agent.timesteps)
         world = training_world(trace)
-        if found or world is None or world.steps < self.least_steps or not trace.optimizers:
+        if agents(trace) or world is None or world.steps < self.least_steps or not trace.optimizers:
             return
         before = world.steps_before_learning
         if trace.run.steps == 0 and not any(calls(trace, "backward")):
-            yield self._symptom(
-                f"{world.steps} steps were taken in the environment, but no optimiser took one.",
-                world.name, 1.0, world.stepped,
-            )  # fmt: skip
+            message = f"{world.steps} steps were taken in the environment, but no optimiser took one."
+            yield self._late(message, world, 1.0)
         elif trace.run.steps and before is not None and before > self.late_limit * world.steps:
-            yield self._symptom(
-                f"The first update came after {before} of {world.steps} environment steps.",
-                world.name, before / world.steps, world.stepped,
-            )  # fmt: skip
+            message = f"The first update came after {before} of {world.steps} environment steps."
+            yield self._late(message, world, before / world.steps)
 
-    def _symptom(self, message: str, component: str, share: float, site: Site | None) -> Symptom:
-        return self.symptom(message, component, share, self.late_limit, {"never": share == 1.0}, site=site)
+    def _late(self, message: str, place: At, share: float) -> Symptom:
+        return self.symptom(message, place, share, self.late_limit, {"never": share == 1.0})
 
     HEALTHY = {
         "learns from the start": lambda: acted(an_agent()),

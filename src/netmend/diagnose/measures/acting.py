@@ -119,37 +119,20 @@ def _relative(agent: AgentFact) -> Iterator[Unusual]:
     """Settings that are large or small compared with the run or with each other."""
     steps = _number(agent, "n_steps")
     if agent.kind in ("PPO", "RecurrentPPO", "MaskablePPO", "TRPO") and steps and steps * agent.copies < 24:
-        gathered = int(steps * agent.copies)
-        yield Unusual(
-            "n_steps",
-            steps,
-            24 / agent.copies,
-            "RL-FA-ROLLOUT",
-            f"each update sees {gathered} steps only",
-            "128 or more",
-        )
-    size, batch = _number(agent, "buffer_size"), _number(agent, "batch_size") or 1
-    if agent.buffer_filled is not None and size and size < min(0.2 * agent.timesteps, max(500.0, 4 * batch)):
-        yield Unusual(
-            "buffer_size", size, max(500.0, 4 * batch), "RL-BUF-SIZE",
-            f"of {agent.timesteps} steps only the last {size:g} can be learned from", "10_000 or more",
-        )  # fmt: skip
+        why = f"each update sees {int(steps * agent.copies)} steps only"
+        yield Unusual("n_steps", steps, 24 / agent.copies, "RL-FA-ROLLOUT", why, "128 or more")
+    size, least = _number(agent, "buffer_size"), max(500.0, 4 * (_number(agent, "batch_size") or 1))
+    if agent.buffer_filled is not None and size and size < min(0.2 * agent.timesteps, least):
+        why = f"of {agent.timesteps} steps only the last {size:g} can be learned from"
+        yield Unusual("buffer_size", size, least, "RL-BUF-SIZE", why, "10_000 or more")
     fraction = _number(agent, "exploration_fraction")
     if fraction is not None and 0 <= fraction * agent.planned < min(100.0, 0.02 * agent.planned):
-        yield Unusual(
-            "exploration_fraction", fraction, 0.02, "RL-EXP-DECAY",
-            f"random actions end after {fraction * agent.planned:.0f} of {agent.planned} steps", "0.1 or more",
-        )  # fmt: skip
+        why = f"random actions end after {fraction * agent.planned:.0f} of {agent.planned} steps"
+        yield Unusual("exploration_fraction", fraction, 0.02, "RL-EXP-DECAY", why, "0.1 or more")
     tau = _number(agent, "tau")
     if agent.kind in _SOFT and tau is not None and tau > 0.3:
-        yield Unusual(
-            "tau",
-            tau,
-            0.3,
-            "RL-NET-TAU",
-            "the target network follows the trained one practically at once",
-            "0.005",
-        )
+        why = "the target network follows the trained one practically at once"
+        yield Unusual("tau", tau, 0.3, "RL-NET-TAU", why, "0.005")
     yield from _noise(agent)
 
 
@@ -159,28 +142,17 @@ def _noise(agent: AgentFact) -> Iterator[Unusual]:
     sigma = agent.settings["action_noise"]
     start = _number(agent, "learning_starts") or 0.0
     if sigma is None and start < 0.3 * agent.timesteps:
-        yield Unusual(
-            "action_noise",
-            0.0,
-            0.0,
-            "RL-EXP-MISSING",
+        why, better = (
             "the policy is deterministic and nothing is added to it",
             "NormalActionNoise with a scale of 0.1",
         )
-    elif isinstance(sigma, float | int) and not 1e-3 < sigma < 2.0:
-        why = (
-            "the noise on actions is practically zero"
-            if sigma <= 1e-3
-            else "the noise is larger than the range of actions"
-        )
-        yield Unusual(
-            "action_noise",
-            float(sigma),
-            1e-3 if sigma <= 1e-3 else 2.0,
-            "RL-EXP-NOISE",
-            why,
-            "a scale of 0.1",
-        )
+        yield Unusual("action_noise", 0.0, 0.0, "RL-EXP-MISSING", why, better)
+    elif isinstance(sigma, float | int) and sigma <= 1e-3:
+        why = "the noise on actions is practically zero"
+        yield Unusual("action_noise", float(sigma), 1e-3, "RL-EXP-NOISE", why, "a scale of 0.1")
+    elif isinstance(sigma, float | int) and sigma >= 2.0:
+        why = "the noise is larger than the range of actions"
+        yield Unusual("action_noise", float(sigma), 2.0, "RL-EXP-NOISE", why, "a scale of 0.1")
 
 
 def _number(agent: AgentFact, name: str) -> float | None:
