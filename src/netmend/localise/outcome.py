@@ -47,11 +47,8 @@ def harm(case: Case, weight: float = 1.0) -> list[Evidence]:
             found.append(for_symptom(symptom, weight * _HARM[symptom.code]))
     reached = level(case)
     if not found and reached is not None and reached > POOR:
-        found.append(
-            Evidence(
-                f"The loss ended at {reached:.2f} of that of the best constant prediction.", weight * WEAK
-            )
-        )
+        text = f"The loss ended at {reached:.2f} of that of the best constant prediction."
+        found.append(Evidence(text, weight * WEAK))
     return found
 
 

@@ -114,11 +114,8 @@ class OutputRangeTooNarrow(Detector, code="D404", needs_fixed_data=True):
         if head.loss.criterion not in _SHARES or labels <= self.labels_limit:
             return None
         wanted = f"samples have {labels:.2g} labels" if target.integral else f"targets add up to {labels:.2g}"
-        return (
-            "shares",
-            f"The outputs went through softmax and share a sum of one, but {wanted} on average.",
-            labels,
-        )
+        text = f"The outputs went through softmax and share a sum of one, but {wanted} on average."
+        return "shares", text, labels
 
     def _dead(self, trace: Trace, head: Head) -> tuple[str, str, float | None] | None:
         """A ReLU that ends the model and gives nothing but zeros."""

@@ -75,11 +75,8 @@ class BatchTooSmall(Cause, code="HYP-BATCH-SMALL"):
             evidence += learns_anyway(case, self.good_relative, STRONG)
             reached = left(case.trace)
             if alone and reached is not None and reached > self.poor_relative:
-                evidence.append(
-                    Evidence(
-                        f"The loss ended at {reached:.2f} times that of the best constant prediction.", WEAK
-                    )
-                )
+                text = f"The loss ended at {reached:.2f} times that of the best constant prediction."
+                evidence.append(Evidence(text, WEAK))
             loader = training_loader(case.trace)
             yield self.fault(
                 symptom,

@@ -147,10 +147,8 @@ class EvaluationPreparedDifferently(Cause, code="PRE-TRAIN-TEST-SKEW"):
             span, beside = self.half_range * trained.std[0], abs(evaluated.mean[0] - trained.mean[0])
             width = self.half_range * evaluated.std[0]
             if width < span and 0.8 * span <= beside - width <= 1.25 * span:
-                yield Evidence(
-                    "Evaluation starts where the training range ends: the data was split by order.",
-                    -2 * STRONG,
-                )
+                text = "Evaluation starts where the training range ends: the data was split by order."
+                yield Evidence(text, -2 * STRONG)
         exact = bool(symptom.detail.get("rescaled"))
         reached, mild = level(case), (symptom.observed or 0.0) < self.plain_to_see and not exact
         if mild and reached is not None and reached > self.unlearned:

@@ -41,9 +41,8 @@ class GraphCut(Cause, code="LOS-GRAPH-CUT"):
             if symptom.detail["fresh"]:
                 evidence.append(Evidence("They keep their random initial values.", WEAK))
             if symptom.detail["loaded"]:
-                evidence.append(
-                    Evidence("A checkpoint was loaded: the part may be frozen on purpose.", -STRONG - FAIR)
-                )
+                text = "A checkpoint was loaded: the part may be frozen on purpose."
+                evidence.append(Evidence(text, -STRONG - FAIR))
             layers = list(symptom.detail["layers"])
             yield self.fault(
                 symptom,
@@ -130,9 +129,8 @@ class GraphCut(Cause, code="LOS-GRAPH-CUT"):
         if any(unused_result(case.sources, site) for site in called):
             evidence.append(Evidence("Their result is not used at all, so nothing cuts the graph.", -STRONG))
         elif _earlier_learn(case, model, layers):
-            evidence.append(
-                Evidence("Layers before them do get gradients, so the graph is not cut there.", -FAIR)
-            )
+            message = "Layers before them do get gradients, so the graph is not cut there."
+            evidence.append(Evidence(message, -FAIR))
         return None, "An operation after these layers", evidence
 
     FAULTY = (*GraphCutDetector.FAULTY, *NothingGetsGradients.FAULTY)
@@ -219,9 +217,8 @@ class PartNotConnected(Cause, code="ARC-NET-WRONG"):
             if _returned(case, modules):
                 evidence.append(Evidence("Their result is one of the model's outputs.", -FAIR - WEAK))
             if symptom.detail["loaded"]:
-                evidence.append(
-                    Evidence("A checkpoint was loaded: the part may be frozen on purpose.", -STRONG)
-                )
+                text = "A checkpoint was loaded: the part may be frozen on purpose."
+                evidence.append(Evidence(text, -STRONG))
             last = unused[-1][0] if unused else (modules[-1] if modules else None)
             yield self.fault(
                 symptom,

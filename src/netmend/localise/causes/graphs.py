@@ -31,9 +31,8 @@ class GraphsKept(Cause, code="TRN-MEM"):
             evidence = [for_symptom(symptom, STRONG + FAIR if symptom.detail["never"] else STRONG)]
             line = keeping(case.sources, symptom.site)
             if line is not None:
-                evidence.append(
-                    Evidence(f"`{case.sources.line(line)}` keeps the loss with its graph.", FAIR + WEAK)
-                )
+                message = f"`{case.sources.line(line)}` keeps the loss with its graph."
+                evidence.append(Evidence(message, FAIR + WEAK))
             yield self.fault(
                 symptom,
                 evidence,
@@ -107,9 +106,8 @@ class StateCarried(Cause, code="LOOP-DETACH"):
             if retains_graph(case.sources, symptom.site):
                 evidence.append(Evidence("The graph is kept with `retain_graph=True`.", FAIR))
             elif symptom.site is not None and case.sources.line(symptom.site):
-                evidence.append(
-                    Evidence("The graph is freed after each step, so nothing goes through it again.", -STRONG)
-                )
+                message = "The graph is freed after each step, so nothing goes through it again."
+                evidence.append(Evidence(message, -STRONG))
             yield self._fault(case, symptom, evidence, ("D219", "D501", "D503", "D508"))
         if not case.has("D221"):
             yield from self._within_a_step(case)

@@ -37,17 +37,11 @@ class InvalidValuesInData(Cause, code="PRE-MISS-CLEAN"):
             if spoiled is None and (stopped := case.first("D701")) is not None:
                 spoiled = stopped.first_step  # a loss that refuses what is no number
             if spoiled is None:
-                evidence.append(
-                    Evidence("The loss stayed finite: the program seems to handle them.", -2 * STRONG)
-                )
+                text = "The loss stayed finite: the program seems to handle them."
+                evidence.append(Evidence(text, -2 * STRONG))
             else:
-                evidence.append(
-                    Evidence(
-                        f"At step {spoiled} the loss or the weights were no longer finite, or the program stopped.",
-                        STRONG,
-                        step=spoiled,
-                    )
-                )
+                text = f"At step {spoiled} the loss or the weights were no longer finite, or the program stopped."
+                evidence.append(Evidence(text, STRONG, step=spoiled))
             yield self._fault(case, symptom, evidence)
         yield from self._targets(case)
         yield from self._traced(case)
@@ -145,16 +139,11 @@ class InputsNotNormalised(Cause, code="PRE-MISS-NORM"):
             evidence = [for_symptom(symptom, STRONG)]
             far = (symptom.observed or 0.0) > self.large_factor * (symptom.limit or float("inf"))
             if far:
-                evidence.append(
-                    Evidence(f"The inputs are about {symptom.observed:.2g} times too large.", FAIR)
-                )
+                text = f"The inputs are about {symptom.observed:.2g} times too large."
+                evidence.append(Evidence(text, FAIR))
             if _normed_behind_first_layer(case.trace):
-                evidence.append(
-                    Evidence(
-                        "The first layer's output is normalised: one scale of all inputs has no effect on it.",
-                        -STRONG,
-                    )
-                )
+                text = "The first layer's output is normalised: one scale of all inputs has no effect on it."
+                evidence.append(Evidence(text, -STRONG))
             unseen = _SLOWNESS if hardly_trained(case) else ()
             harm = signs(case, FAIR, *(code for code in _HARM if code not in unseen))
             evidence += harm[:2]

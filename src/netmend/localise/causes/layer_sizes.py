@@ -224,14 +224,12 @@ class NormalisationMissing(Cause, code="LYR-NORM-MISSING"):
             if depth < self.least_layers or norms or not hurt:
                 continue
             evidence = [for_symptom(symptom, STRONG), *(for_symptom(s, WEAK) for s in deep[1:2]), *hurt]
-            evidence.append(
-                Evidence(f"None of {depth} consecutive layers is followed by a normalisation.", FAIR)
-            )
+            text = f"None of {depth} consecutive layers is followed by a normalisation."
+            evidence.append(Evidence(text, FAIR))
             evidence += rivals(case, _DEPTH_RIVALS)
             if mostly(case.trace, SIGMOIDS) is not None:
-                evidence.append(
-                    Evidence("The hidden activations are sigmoids, which shrink every gradient.", -STRONG)
-                )
+                text = "The hidden activations are sigmoids, which shrink every gradient."
+                evidence.append(Evidence(text, -STRONG))
             yield self._fault(case, symptom, [*evidence, *relief(case, 2 * STRONG)], depth)
 
     def _depth(self, case: Case, component: str) -> tuple[int, int]:

@@ -114,14 +114,12 @@ class LearningRateHigh(Cause, code="HYP-LR-HIGH"):
         yield from (for_symptom(symptom, STRONG) for symptom in high[:1])
         if not high and (motion.highest or 0.0) >= self.ratio:
             weight = FAIR if (motion.highest or 0.0) >= 2 * self.ratio else 1.5 * WEAK
-            yield Evidence(
-                f"Single steps changed the weights by {motion.highest:.0%} of their size.", weight, step=1
-            )
+            text = f"Single steps changed the weights by {motion.highest:.0%} of their size."
+            yield Evidence(text, weight, step=1)
         yield from (for_symptom(symptom, STRONG) for symptom in grown[:1])
         if not grown and motion.tensors > 1 and (motion.early_growth or 0.0) >= self.growth:
-            yield Evidence(
-                f"The weights grew {motion.early_growth:.1f}-fold within the first steps.", FAIR, step=1
-            )
+            text = f"The weights grew {motion.early_growth:.1f}-fold within the first steps."
+            yield Evidence(text, FAIR, step=1)
         elif not grown and motion.tensors > 1 and (motion.growth or 0.0) >= 2 * self.growth:
             yield Evidence(f"The weights grew {motion.growth:.1f}-fold over the run.", WEAK)
         died = [s for s in case.of("D130") if s.detail["since"] > 0]
@@ -148,11 +146,8 @@ class LearningRateHigh(Cause, code="HYP-LR-HIGH"):
                 harm.append(Evidence(f"The loss ended at {course.last:.3g}, no lower than it started.", FAIR))
         elif reached > self._good(case):
             weight = FAIR if reached > self.poor_relative else WEAK
-            harm.append(
-                Evidence(
-                    f"The loss ended at {reached:.2f} times that of the best constant prediction.", weight
-                )
-            )
+            text = f"The loss ended at {reached:.2f} times that of the best constant prediction."
+            harm.append(Evidence(text, weight))
         return harm
 
     def _good(self, case: Case) -> float:
@@ -165,27 +160,23 @@ class LearningRateHigh(Cause, code="HYP-LR-HIGH"):
         found = rivals(case, _RIVALS) + rivals(case, _ACCOUNTED_FOR, 2 * STRONG)
         reached, begun = level(case), start(case.trace)
         if optimizer is not None and momentum(optimizer) >= self.high_momentum:
-            found.append(
-                Evidence(f"A momentum of {momentum(optimizer):g} makes steps many times longer.", -STRONG)
-            )
+            message = f"A momentum of {momentum(optimizer):g} makes steps many times longer."
+            found.append(Evidence(message, -STRONG))
         if reached is not None and reached < self._good(case) and not case.has("D110"):
             found.append(Evidence("The loss still reached a low level.", -2 * STRONG))
         recurrent = any(link.kind == "recurrent" for link in chain(case.trace))
         # Optimisers that divide by the size of the gradient do not mind a burst.
         recurrent = recurrent and all(optimizer.kind == "SGD" for optimizer in case.trace.optimizers)
         if recurrent and case.has("D103") and not any(True for _ in calls(case.trace, "clip")):
-            found.append(
-                Evidence("A recurrent layer multiplies gradients, and they are not clipped.", -STRONG, "D103")
-            )
+            message = "A recurrent layer multiplies gradients, and they are not clipped."
+            found.append(Evidence(message, -STRONG, "D103"))
         course = objective(case.trace)
         if begun is not None and course is not None and course.last < begun.first and cut_short(case.trace):
-            found.append(
-                Evidence("The run was cut short, and its loss was back below where it started.", -STRONG)
-            )
+            message = "The run was cut short, and its loss was back below where it started."
+            found.append(Evidence(message, -STRONG))
         if begun is not None and (begun.first_relative or 1.0) > self.bad_start and not case.has("D412"):
-            found.append(
-                Evidence(f"The loss was {begun.first_relative:.3g} times too high before any step.", -STRONG)
-            )
+            message = f"The loss was {begun.first_relative:.3g} times too high before any step."
+            found.append(Evidence(message, -STRONG))
         odd = any(symptom.detail.get("direction") == "high" for symptom in case.of("D125"))
         if begun is not None and not odd and (begun.first_relative or 1.0) > self.hopeless_start:
             text = f"The rate is a usual one, and the loss was {begun.first_relative:.3g} times too high before any step."

@@ -158,11 +158,8 @@ class AccumulationWrong(Cause, code="LOOP-ACCUM"):
             kinds = {optimizer.kind for optimizer in stepped_optimizers(case.trace)}
             evidence = [for_symptom(symptom, WEAK)]
             if not kinds.intersection(SCALED):
-                evidence.append(
-                    Evidence(
-                        "This optimiser divides by the gradient's size, so it hardly matters.", -STRONG - FAIR
-                    )
-                )
+                text = "This optimiser divides by the gradient's size, so it hardly matters."
+                evidence.append(Evidence(text, -STRONG - FAIR))
             wild = case.first("D502", "D503", "D110", "D107", "D101", "D103")
             if wild is not None:
                 evidence.append(

@@ -150,9 +150,8 @@ def _purpose(case: Case, site: Site | None) -> Iterator[Evidence]:
     if not (isinstance(loop.iter, ast.Call) and getattr(loop.iter.func, "id", "") == "range"):
         yield Evidence("The loop runs over values, not over epochs.", -STRONG)
     if experiment_loop(loop):
-        yield Evidence(
-            "The loop variable sets seeds or selects data: the loop repeats an experiment.", -STRONG - FAIR
-        )
+        text = "The loop variable sets seeds or selects data: the loop repeats an experiment."
+        yield Evidence(text, -STRONG - FAIR)
     nested = [node for node in inside(loop, ast.For, ast.While) if node is not loop]
     if len(nested) > 1:
         yield Evidence("It contains several loops: the outer one repeats the whole training.", -FAIR)
@@ -180,9 +179,8 @@ class LayersFrozen(Cause, code="LOOP-FREEZE"):
                 told = "They are in evaluation mode while the rest is trained, so this is deliberate."
                 evidence.append(Evidence(told, -FAIR - WEAK))
             if symptom.detail["adapted"]:
-                evidence.append(
-                    Evidence("They have trainable parameters next to them (adapters).", -FAIR - WEAK)
-                )
+                text = "They have trainable parameters next to them (adapters)."
+                evidence.append(Evidence(text, -FAIR - WEAK))
             words = tuple(part for name in layers for part in name.split(".")[1:2])
             line = freezing(case.sources, case.trace.run.script, words)
             yield self.fault(

@@ -32,11 +32,8 @@ def training_in_evaluation_mode(case: Case, symptom: Symptom) -> Accusation:
     """
     evidence: list[Evidence] = []
     if symptom.detail.get("loaded") and not symptom.detail.get("restored"):
-        evidence.append(
-            Evidence(
-                "The weights were loaded and the mode never changed, so this may be deliberate.", -2 * STRONG
-            )
-        )
+        text = "The weights were loaded and the mode never changed, so this may be deliberate."
+        evidence.append(Evidence(text, -2 * STRONG))
     model = symptom.component
     place = loop_around(case.sources, symptom.site) or symptom.site
     return Accusation(

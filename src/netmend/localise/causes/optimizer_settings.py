@@ -212,9 +212,8 @@ class ScheduleRuinsRate(Cause, code="HYP-LR-SCHED"):
             if fell is not None and fell > 0.3:
                 evidence.append(Evidence(f"The loss fell by another {fell:.0%} after that.", -STRONG))
             if scheduler is not None and scheduler.kind == "ReduceLROnPlateau":
-                evidence.append(
-                    Evidence("The rate was lowered because the loss had stopped falling.", -STRONG)
-                )
+                text = "The rate was lowered because the loss had stopped falling."
+                evidence.append(Evidence(text, -STRONG))
             yield self._fault(case, symptom, scheduler, evidence)
         for symptom in case.of("D215"):
             scheduler = case.trace.get(SchedulerFact, str(symptom.detail.get("scheduler")))
@@ -301,11 +300,8 @@ class ClippingWrong(Cause, code="OPT-CLIP"):
             scaled = {o.kind for o in stepped_optimizers(case.trace)}.intersection(SCALED)
             # Weight decay is added behind the clipping: against it even an optimiser that divides by the size has lost the data.
             if not scaled and not case.has("D117"):
-                evidence.append(
-                    Evidence(
-                        "This optimiser divides by the gradient's size, so it hardly matters.", -2 * STRONG
-                    )
-                )
+                text = "This optimiser divides by the gradient's size, so it hardly matters."
+                evidence.append(Evidence(text, -2 * STRONG))
             slow = case.first("D102", "D508", "D501")
             if slow is not None:
                 evidence.append(for_symptom(slow, FAIR))

@@ -266,13 +266,11 @@ class OptimizerParameters(Cause, code="OPT-PARAMS"):
             yield Evidence("A checkpoint was loaded: the part may be fixed on purpose.", -PROVEN)
         if not detail["any_held"] and detail["unknown"]:
             if detail["unknown"] == detail["count"]:
-                yield Evidence(
-                    "The optimiser holds exactly as many tensors of a model that is not in use.", FAIR
-                )
+                text = "The optimiser holds exactly as many tensors of a model that is not in use."
+                yield Evidence(text, FAIR)
             else:
-                yield Evidence(
-                    "The optimiser trains other tensors; the model may be fixed on purpose.", -STRONG
-                )
+                text = "The optimiser trains other tensors; the model may be fixed on purpose."
+                yield Evidence(text, -STRONG)
         if detail["copied"]:
             yield Evidence("They start as a copy of another network.", -STRONG)
 

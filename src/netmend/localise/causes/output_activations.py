@@ -286,21 +286,15 @@ class OutputActivationWrong(Cause, code="ACT-OUT-WRONG"):
             return STRONG + 1.0, reason, "Use `log_softmax` in place of the softmax"
         if symptom.code == "D403":
             reason = "The loss is then just minus the probability: flat where the answer is wrong, so little is learned from mistakes."
-            return (
-                PROVEN + 0.5,
-                reason,
-                "Use `log_softmax` in place of the softmax, or cross entropy on raw scores,",
-            )
+            text = "Use `log_softmax` in place of the softmax, or cross entropy on raw scores,"
+            return PROVEN + 0.5, reason, text
         if what == "lone":
             reason = "The softmax of a single value is always 1, so there is no gradient."
             return PROVEN + 1.5, reason, "Use a sigmoid instead of softmax for a single unit"
         if what == "shares":
             reason = "Outputs that sum to one cannot all be near one: several labels, or values that add up to more, are never met."
-            return (
-                PROVEN,
-                reason,
-                "Use a sigmoid instead of softmax, so that every output is answered by itself,",
-            )
+            text = "Use a sigmoid instead of softmax, so that every output is answered by itself,"
+            return PROVEN, reason, text
         if what == "dead":
             reason = "A ReLU whose input is negative for every sample passes no gradient, so the output stays at zero forever."
             return STRONG + 0.5, reason, "Remove the relu, or use softplus,"
@@ -319,9 +313,8 @@ class OutputActivationWrong(Cause, code="ACT-OUT-WRONG"):
         for course in progress(case.trace) if symptom.detail.get("given") != "unshared" else ():
             share = course.last_relative if course.loss == head.loss.name else None
             if share is not None and share < self.well_fitted:
-                yield Evidence(
-                    f"The loss ended at {share:.2g} times that of the best constant prediction.", -STRONG
-                )
+                text = f"The loss ended at {share:.2g} times that of the best constant prediction."
+                yield Evidence(text, -STRONG)
 
     FAULTY = (
         *(run for run in OutputRangeTooNarrow.FAULTY if "ReLU on class" not in run.title),

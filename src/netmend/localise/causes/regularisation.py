@@ -232,9 +232,8 @@ class NothingAgainstOverfitting(Cause, code="LOS-REG-MISSING"):
             # from so few nothing general can be learned
             few = samples is not None and samples <= self.few_samples
             if (never := case.first("D311")) is not None and not few:
-                evidence.append(
-                    Evidence("Evaluation was never better than a constant prediction.", -STRONG, never.code)
-                )
+                text = "Evaluation was never better than a constant prediction."
+                evidence.append(Evidence(text, -STRONG, never.code))
             passes = epochs(trace)
             if passes is not None and passes >= self.many_epochs and case.has("D507"):
                 evidence.append(Evidence(f"The data was seen {passes:.0f} times.", -WEAK))

@@ -194,10 +194,8 @@ class OutputWidth(Cause, code="LYR-OUT-SHAPE"):
         for course in progress(case.trace):
             share = course.last_relative if head is not None and course.loss == head.loss.name else None
             if share is not None and 0 < share < self.well_fitted:
-                yield Evidence(
-                    f"The loss ended at {share:.2g} times that of the best constant prediction.",
-                    -STRONG - FAIR,
-                )
+                text = f"The loss ended at {share:.2g} times that of the best constant prediction."
+                yield Evidence(text, -STRONG - FAIR)
 
     @staticmethod
     def _lines(

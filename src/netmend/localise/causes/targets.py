@@ -172,15 +172,13 @@ class ClassesUnbalanced(Cause, code="DAT-IMBALANCE"):
             if (collapse := case.first("D511")) is not None:
                 evidence.append(for_symptom(collapse, STRONG + FAIR))
             elif recall is not None and recall < self.recall_limit:
-                evidence.append(
-                    Evidence(f"Only {recall:.0%} of the samples of one class are recognised.", STRONG)
-                )
+                text = f"Only {recall:.0%} of the samples of one class are recognised."
+                evidence.append(Evidence(text, STRONG))
             else:
                 continue
             if _handled(case.trace):
-                evidence.append(
-                    Evidence("The loss has class weights, or a sampler balances the classes.", -2 * STRONG)
-                )
+                text = "The loss has class weights, or a sampler balances the classes."
+                evidence.append(Evidence(text, -2 * STRONG))
             evidence += self._against(case, symptom, collapse is not None)
             loss = next((loss for loss in case.trace.losses if loss.backward is not None), None)
             yield fault(
@@ -260,22 +258,16 @@ class TargetsNotScaled(Cause, code="PRE-MISS-SCALE"):
             if course is None or course.last_relative is None:
                 continue
             if self._learned(case, course.loss):
-                evidence.append(
-                    Evidence(f"The program learns anyway ({course.last_relative:.2f}).", -2 * STRONG)
-                )
+                text = f"The program learns anyway ({course.last_relative:.2f})."
+                evidence.append(Evidence(text, -2 * STRONG))
             elif hardly_trained(case):
                 evidence.append(Evidence("There were too few steps, or they were too small.", -STRONG))
             elif finished(case.trace):
-                evidence.append(
-                    Evidence(
-                        f"At the end the loss was still {course.last_relative:.2f} times that of the best constant prediction.",
-                        FAIR,
-                    )
-                )
+                text = f"At the end the loss was still {course.last_relative:.2f} times that of the best constant prediction."
+                evidence.append(Evidence(text, FAIR))
             if any(s.code == "D305" and self._learned(case, s.component) for s in case.symptoms):
-                evidence.append(
-                    Evidence("Another network of the same program learned such targets.", -2 * STRONG)
-                )
+                text = "Another network of the same program learned such targets."
+                evidence.append(Evidence(text, -2 * STRONG))
             evidence += rivals(case, _RIVALS, FAIR)
             yield self.fault(
                 symptom,
