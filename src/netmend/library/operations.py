@@ -24,6 +24,18 @@ GIVE_BACK_SELF = frozenset((*SAME_OBJECT, "apply", "share_memory", "xpu"))
 # What ends the graph: no gradient comes back through it.
 LEAVES_GRAPH = ("detach", "detach_", "item", "numpy", "tolist")
 WITHOUT_DERIVATIVE = ("argmax", "argmin", "round", "floor", "sign")
+COMPARISONS = ("eq", "ne", "gt", "ge", "lt", "le")
+CHECKS = ("isnan", "isinf", "isfinite", "logical_and", "logical_or", "logical_not")
+LIKE = (
+    "zeros_like",
+    "ones_like",
+    "full_like",
+    "empty_like",
+    "rand_like",
+    "randn_like",
+)  # take no more than a shape
+DRAWS = ("multinomial", "bernoulli", "normal")
+COUNTS = ("argsort", "nonzero", "unique", "bincount", "searchsorted", "bucketize", "histc")
 ARITHMETIC = ("add", "sub", "mul", "div")
 NORM_FUNCTIONS = ("batch_norm", "layer_norm", "instance_norm", "group_norm", "rms_norm", "normalize")
 # The views of autograd's own operations, whose names differ from those of methods.

@@ -6,7 +6,7 @@ import re
 
 from netmend.check.examples import NET_CLASS, TORCH_F
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
-from netmend.program.engine.history import Body, Branch, Event
+from netmend.program.engine.history import Branch, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Value, constant, resolved
 from netmend.program.meaning.losses import TRIGGERS, losses
@@ -121,7 +121,7 @@ class DropoutIgnoresMode(StaticRule, code="S321", cause="LYR-DROPOUT-MODE"):
                 continue
             if constant(call.argument("p", 1)) == 0 or _asks_mode(event):
                 continue
-            body = next((part for part in event.around() if isinstance(part, Body)), None)
+            body = event.body
             within = body.function.within if body is not None else None
             if body is None or within is None or _ON_PURPOSE.search(within.name):
                 continue

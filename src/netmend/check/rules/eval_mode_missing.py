@@ -159,7 +159,7 @@ class EvalModeMissing(StaticRule, code="S113", cause="LOOP-MODE-EVAL"):
         inner = [loop for loop in event.loops() if guard in loop.around()]
         if inner and not any(changes_in(argument, inner[0]) for argument in call.args):
             return False  # the same input again and again: dropout is wanted
-        body = next((part for part in event.around() if isinstance(part, Body)), None)
+        body = event.body
         for other in switches(program):
             if is_eval(other) or _mistaken(program, other, model):
                 continue

@@ -3,7 +3,7 @@ from __future__ import annotations
 from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.containers import container_layers
-from netmend.program.engine.history import Body, Event, Loop
+from netmend.program.engine.history import Body, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Either, Element, Unknown, Value, resolved
 from netmend.program.meaning.operations import LAYOUT, LINEAR_MAPS, layer_name, operation, origins
@@ -69,7 +69,7 @@ def _in_loop_over_layers(event: Event, value: Value) -> bool:
     if len(layers) < 2 or not all(layer_name(layer) in LINEAR_MAPS for layer in layers):
         return False
     given = resolved(value.args[0])
-    loop = next((part for part in event.around() if isinstance(part, Loop)), None)
+    loop = event.loop
     is_carried = isinstance(given, Either) and any(isinstance(option, Unknown) for option in given.options)
     return is_carried and loop is not None and any(isinstance(part, Body) for part in loop.around())
 

@@ -156,7 +156,7 @@ def _works_in_place(op: Op) -> bool:
 
 
 def _enclosing(event: Event) -> Body | None:
-    return next((part for part in event.around() if isinstance(part, Body)), None)
+    return event.body
 
 
 def _goes_on(known: Paths, op: Op, event: Event) -> bool:

@@ -236,7 +236,7 @@ class KerasModelRebuilt(KerasRule, code="S826", cause="ARC-INIT-MULTI"):
     def check(self, program: Program) -> Findings:
         made: dict[int, Event] | None = None
         for event, call, model in fits(program):
-            loop = next(iter(event.loops()), None)
+            loop = event.loop
             if loop is None or not _counts(loop.iterable) or call.open:
                 continue
             if constant(call.argument("epochs", 3), 1) != 1:

@@ -105,7 +105,7 @@ class LossKeptWithGraph(StaticRule, code="S115", cause="TRN-MEM"):
             if event.kind in (AUGMENT, STORE) and isinstance(event.value, Operation)
         )
         for event in (*sums, *program.methods_of("append")):
-            loop = next(iter(event.loops()), None)
+            loop = event.loop
             if loop is None or grad_is_off(event):
                 continue
             added = self._added(program, event, loop)

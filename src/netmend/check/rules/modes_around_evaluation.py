@@ -196,7 +196,7 @@ class NoGradMissing(StaticRule, code="S114", cause="LOOP-NO-GRAD", advisory=True
                 continue
             model = bare(call.receiver)
             for event in calls_of_model(list(program.entry_of(switch).block.events()), model):
-                loop = next(iter(event.loops()), None)
+                loop = event.loop
                 if loop is None or event.order < switch.order or not before(switch, event):
                     continue
                 if grad_is_off(event):

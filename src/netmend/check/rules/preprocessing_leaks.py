@@ -9,7 +9,7 @@ from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import STORE, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Item, Operation, Value, resolved
-from netmend.program.meaning.arrays import SPLIT, complements, function_around, same_numbers, split_part
+from netmend.program.meaning.arrays import SPLIT, complements, same_numbers, split_part
 from netmend.program.meaning.fitting import SCALERS, Fit, centred_within, fits, fitted_within
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.statements import is_for_evaluation, is_for_labels, is_for_training
@@ -75,7 +75,7 @@ class FittedBeforeSplit(StaticRule, code="S503", cause="VAL-TEST-LEAK"):
                     written = operation.node
                     if written is None or _is_part(data):
                         continue
-                    if function_around(program, written) is function_around(program, split):
+                    if program.function(written) is program.function(split):
                         yield self._at(program, written, split)
 
     def _at(self, program: Program, node: ast.AST, split: ast.AST) -> Finding | None:

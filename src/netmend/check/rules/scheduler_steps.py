@@ -10,7 +10,7 @@ from netmend.program.engine.values import Call, Collection, Const, Operation, Va
 from netmend.program.meaning.loops import bound_of, is_over_epochs, is_over_loader, is_seen_loop
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.optimisers import ScheduleStep, schedule_steps, steps_in
-from netmend.program.meaning.options_given import description, is_same_number, number
+from netmend.program.meaning.settings import description, is_same_number, number
 from netmend.program.meaning.statements import alone, is_beside, moved_after
 from netmend.program.meaning.training import is_step, one_optimiser
 from netmend.vocabulary.finding import UNSAFE, Fix

@@ -19,7 +19,7 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
-from netmend.program.meaning.arrays import SPLIT, function_around, same_numbers, split_part
+from netmend.program.meaning.arrays import SPLIT, same_numbers, split_part
 from netmend.program.meaning.loaders import dataset_of, evaluated, loader_made, split_of, trained
 from netmend.program.meaning.statements import is_for_evaluation, is_for_labels, is_for_training, written_name
 from netmend.program.text.edits import replace
@@ -276,7 +276,7 @@ class SecondSplitOfAll(StaticRule, code="S524", cause="VAL-SPLIT"):
                 is_named = (
                     any(map(is_for_evaluation, earlier)) and any(map(is_for_training, names))
                 ) or _has_parts(earlier, names)
-                is_together = function_around(program, first.node) is function_around(program, second.node)
+                is_together = program.function(first.node) is program.function(second.node)
                 if is_named and is_together and not set(names) & set(earlier) - {"_"}:
                     yield self.finding(
                         program, second.node, see=[("The test part is split off here.", first.node)]

@@ -18,7 +18,6 @@ from netmend.program.meaning.loops import (
 )
 from netmend.program.meaning.statements import (
     alone,
-    function_of,
     is_beside,
     moved_after,
     moved_before,
@@ -206,7 +205,7 @@ class ZeroGradOutsideLoop(StaticRule, code="S103", cause="LOOP-ZERO-GRAD"):
         statement, backward = alone(program, outside), within(program, turn.backward[0])
         if statement is None or backward is None or len(turn.backward) > 1:
             return None
-        if function_of(program, statement) is not function_of(program, backward):
+        if program.function(statement) is not program.function(backward):
             return None
         return Fix("Clear before backward()", moved_before(program, statement, backward), SAFE)
 
@@ -267,6 +266,6 @@ class ZeroGradOnOneBranch(StaticRule, code="S104", cause="LOOP-ZERO-GRAD"):
         if zero is None or backward is None or len(turn.zero) + len(turn.backward) > 2:
             return None
         is_first = turn.zero[0].order < turn.backward[0].order
-        if not is_first or function_of(program, zero) is not function_of(program, backward):
+        if not is_first or program.function(zero) is not program.function(backward):
             return None
         return Fix("Clear before each backward()", moved_before(program, zero, backward), SAFE)

@@ -144,7 +144,7 @@ class ZeroGradMissing(StaticRule, code="S101", cause="LOOP-ZERO-GRAD"):
         """`w -= rate * w.grad` in the loop around backward, and nothing clears `w.grad`."""
         seen: set[int] = set()
         for backward in backward_calls(program):
-            loop = next(iter(backward.loops()), None)
+            loop = backward.loop
             if loop is None or id(loop) in seen or not is_seen_loop(program, loop) or runs_once(loop):
                 continue
             seen.add(id(loop))

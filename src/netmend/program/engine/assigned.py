@@ -5,41 +5,36 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+# Where the variables stand that a statement assigns, and the statements in it; functions and classes are scopes of their own.
+_PARTS: dict[type, tuple[str, ...]] = {
+    ast.Assign: ("targets",),
+    ast.AnnAssign: ("target",),
+    ast.Tuple: ("elts",),
+    ast.List: ("elts",),
+    ast.Starred: ("value",),
+    **dict.fromkeys((ast.For, ast.AsyncFor), ("target", "body", "orelse")),
+    **dict.fromkeys((ast.While, ast.If), ("body", "orelse")),
+    **dict.fromkeys((ast.With, ast.AsyncWith), ("items", "body")),
+    ast.withitem: ("optional_vars",),
+    ast.Try: ("body", "handlers", "orelse", "finalbody"),
+    ast.Match: ("cases",),
+    **dict.fromkeys((ast.ExceptHandler, ast.match_case), ("body",)),
+}
+
 
 def assigned(body: Sequence[ast.stmt], grown: set[str]) -> set[str]:
     """Variables that statements assign, functions and classes inside left out; `x += …` goes to `grown`."""
     found: set[str] = set()
-    waiting: list[ast.AST] = list(body)
+    waiting: list[ast.AST | None] = list(body)
     while waiting:
         node = waiting.pop()
-        kind = type(node)
-        if kind is ast.Name:
-            found.add(node.id)  # type: ignore[attr-defined]
-        elif kind is ast.Assign:
-            waiting.extend(node.targets)  # type: ignore[attr-defined]
-        elif kind is ast.AugAssign:
-            if isinstance(node.target, ast.Name):  # type: ignore[attr-defined]
-                grown.add(node.target.id)  # type: ignore[attr-defined]
-        elif kind is ast.AnnAssign:
-            waiting.append(node.target)  # type: ignore[attr-defined]
-        elif kind is ast.Tuple or kind is ast.List:
-            waiting.extend(node.elts)  # type: ignore[attr-defined]
-        elif kind is ast.Starred:
-            waiting.append(node.value)  # type: ignore[attr-defined]
-        elif isinstance(node, ast.For | ast.AsyncFor):
-            waiting.extend([node.target, *node.body, *node.orelse])
-        elif isinstance(node, ast.While | ast.If):
-            waiting.extend([*node.body, *node.orelse])
-        elif isinstance(node, ast.With | ast.AsyncWith):
-            waiting.extend(node.body)
-            waiting.extend(item.optional_vars for item in node.items if item.optional_vars is not None)
-        elif isinstance(node, ast.Try):
-            waiting.extend([*node.body, *node.orelse, *node.finalbody])
-            for handler in node.handlers:
-                waiting.extend(handler.body)
-        elif isinstance(node, ast.Match):
-            for case in node.cases:
-                waiting.extend(case.body)
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            grown.add(node.target.id)
+        for name in _PARTS.get(type(node), ()):
+            part = getattr(node, name)
+            waiting.extend(part if isinstance(part, list) else [part])
     return found
 
 

@@ -87,7 +87,7 @@ def call_value(
     elif isinstance(callee, Instance):
         method = callee.cls.method("forward") or callee.cls.method("call") or callee.cls.method("__call__")
         if method is not None:
-            bound = Function(method.definition, method.scope, method.module, callee, method.within)
+            bound = method.bound(callee)
             call.result = follow(machine, bound, call)
     elif isinstance(callee, Attribute):
         call.result = _method(machine, callee, call)
@@ -169,7 +169,7 @@ def instantiate(machine: Machine, cls: Class, call: Call) -> Instance:
     machine.made.setdefault(id(cls.definition), []).append(instance)
     method = cls.method("__init__")
     if method is not None:
-        bound = Function(method.definition, method.scope, method.module, instance, method.within)
+        bound = method.bound(instance)
         if machine.aside and not machine.silent:
             instance.initialise_later(lambda: machine.aside_work(lambda: follow(machine, bound, call)))
         else:

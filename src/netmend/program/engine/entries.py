@@ -69,9 +69,7 @@ def _class(machine: Machine, definition: ast.ClassDef, text: _Text) -> Iterator[
         machine.made.setdefault(id(definition), []).append(instance)
         constructor = cls.method("__init__")
         if constructor is not None:
-            bound = Function(
-                constructor.definition, constructor.scope, constructor.module, instance, constructor.within
-            )
+            bound = constructor.bound(instance)
             yield _function(machine, bound, instance, "method")
     # What `__init__` makes of interest is used in the other methods, which need not name it again.
     own = cls.methods.get("__init__")
@@ -86,7 +84,7 @@ def _class(machine: Machine, definition: ast.ClassDef, text: _Text) -> Iterator[
     later = [method for method in methods if text.is_called(method.definition)]
     for method in [*(method for method in methods if method not in later), *later]:
         if id(method.definition) not in machine.reached:
-            bound = Function(method.definition, method.scope, method.module, instance, method.within)
+            bound = method.bound(instance)
             yield _function(machine, bound, instance, "method")
 
 

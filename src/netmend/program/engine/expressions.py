@@ -84,7 +84,7 @@ def attribute_of(machine: Machine, base: Value, name: str, node: ast.AST) -> Val
             if _is_property(method):
                 return call_value(
                     machine,
-                    Function(method.definition, method.scope, method.module, base, method.within),
+                    method.bound(base),
                     (),
                     {},
                     node,
@@ -92,8 +92,8 @@ def attribute_of(machine: Machine, base: Value, name: str, node: ast.AST) -> Val
             if _is_static(method):
                 return method
             if _decorated(method, ("classmethod",)):
-                return Function(method.definition, method.scope, method.module, base.cls, method.within)
-            return Function(method.definition, method.scope, method.module, base, method.within)
+                return method.bound(base.cls)
+            return method.bound(base)
         for value in base.cls.ancestry():
             if isinstance(value, Class) and name in value.attributes:
                 return value.attributes[name]
@@ -105,7 +105,7 @@ def attribute_of(machine: Machine, base: Value, name: str, node: ast.AST) -> Val
         if unbound is None:
             return Attribute(base, name, node)
         if _decorated(unbound, ("classmethod",)):
-            return Function(unbound.definition, unbound.scope, unbound.module, base, unbound.within)
+            return unbound.bound(base)
         return unbound
     if isinstance(base, Call) and base.result is not None and isinstance(base.result, Instance | Collection):
         return attribute_of(machine, base.result, name, node)
@@ -135,7 +135,7 @@ def _above(machine: Machine, base: Call, name: str, node: ast.AST) -> Value:
     if isinstance(owner, Instance) and within is not None:
         method = owner.cls.method(name, after=within)
         if method is not None:
-            return Function(method.definition, method.scope, method.module, owner, method.within)
+            return method.bound(owner)
     return Attribute(base, name, node)
 
 

@@ -74,6 +74,16 @@ class Event:
         """Loops, branches, guards and followed calls it stands in, innermost first."""
         return _around(self.block)
 
+    @property
+    def loop(self) -> Loop | None:
+        """The innermost loop it runs in."""
+        return next((part for part in self.around() if isinstance(part, Loop)), None)
+
+    @property
+    def body(self) -> Body | None:
+        """The innermost followed function it happens in."""
+        return next((part for part in self.around() if isinstance(part, Body)), None)
+
     def loops(self) -> tuple[Loop, ...]:
         """The loops it runs in, innermost first, through followed calls too."""
         return tuple(part for part in self.around() if isinstance(part, Loop))

@@ -142,6 +142,10 @@ class Program:
     def parent(self, node: ast.AST) -> ast.AST | None:
         return self.module_of(node).parent(node)
 
+    def function(self, node: ast.AST) -> ast.AST | None:
+        """The function that a node is written in; None at the top level."""
+        return self.module_of(node).function(node)
+
     def above(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around a node, innermost first."""
         return self.module_of(node).parents(node)

@@ -93,6 +93,10 @@ class Function(Value):
         self.owner = owner
         self.within = within  # the class that it is written in, for super()
 
+    def bound(self, owner: Value) -> Function:
+        """The method of an object."""
+        return Function(self.definition, self.scope, self.module, owner, self.within)
+
     @property
     def name(self) -> str:
         return getattr(self.definition, "name", "<lambda>")

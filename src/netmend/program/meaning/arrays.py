@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import overload
@@ -156,18 +155,6 @@ def split_part(value: Value | None) -> tuple[Call, int] | None:
         if isinstance(call, Call) and call.qualified == SPLIT:
             return call, value.key.value
     return None
-
-
-def function_around(program: Program, node: ast.AST) -> ast.AST | None:
-    """The function that a node is written in; None at the top level."""
-    return next(
-        (
-            above
-            for above in program.above(node)
-            if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        ),
-        None,
-    )
 
 
 _READERS = ("pandas.read_", "pandas.DataFrame")

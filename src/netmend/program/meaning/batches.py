@@ -27,7 +27,6 @@ from netmend.program.engine.values import (
     Const,
     Either,
     Element,
-    Function,
     Instance,
     Item,
     Name,
@@ -74,7 +73,7 @@ def part_of_batch(program: Program, value: Value) -> Part | None:
             return Part(element, batched, dataset, position, tensors[position], rows=True)
         return None
     if isinstance(dataset, Instance):
-        sample = _sample(program, dataset)
+        sample = sample_of_dataset(program, dataset)
         if isinstance(sample, Collection) and sample.kind == "tuple" and position < len(sample.items):
             return Part(element, batched, dataset, position, sample.items[position])
         return None
@@ -119,7 +118,7 @@ def spread(call: Call) -> tuple[Value, ...]:
     return tuple(found)
 
 
-def _sample(program: Program, dataset: Instance) -> Value | None:
+def sample_of_dataset(program: Program, dataset: Instance) -> Value | None:
     """What `dataset[index]` returns."""
     known: dict[int, tuple[Value, Value | None]] = program.answers.setdefault("samples", {})
     if id(dataset) not in known:
@@ -134,7 +133,7 @@ def _asked(program: Program, dataset: Instance) -> Value | None:
     machine = program.machine
     machine.begin()
     machine.visits.pop(id(method.definition), None)
-    bound = Function(method.definition, method.scope, method.module, dataset, method.within)
+    bound = method.bound(dataset)
     try:
         result = follow(machine, bound, Call(bound, (Param(INDEX, "int", None, None),)))
     except (OutOfEffort, RecursionError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from netmend.library.operations import LIKE
 from netmend.program.engine.history import Body, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -31,7 +32,7 @@ _ARITHMETIC = _SUMS | {"*", "/", "**", "@"}
 _JOINING = frozenset(("add", "sub", "cat", "concat", "stack", "hstack", "vstack", "sum", "mean"))
 _VIEWS = frozenset(("T", "mT", "real", "imag"))
 _NO_DATA = frozenset(("shape", "device", "dtype", "ndim"))
-_FILLED = frozenset(("ones_like", "zeros_like", "full_like", "rand_like", "randn_like", "empty_like", "size"))
+_FILLED = frozenset((*LIKE, "size"))
 _BUILTINS = frozenset(("sum", "abs", "max", "min"))
 _MOST_STEPS = 2000
 

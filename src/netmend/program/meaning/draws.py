@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.library.operations import LIKE
 from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import (
     Attribute,
@@ -29,7 +30,6 @@ _WITH_WAY_BACK = frozenset(
      "LogisticNormal", "Independent", "TransformedDistribution")
 )  # fmt: skip
 _NOISE = frozenset(("randn_like", "randn", "rand_like", "rand", "normal_", "normal", "uniform_"))
-_ONLY_SHAPE = ("zeros_like", "ones_like", "randn_like", "rand_like", "empty_like", "full_like")
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def layers_in(model: Value) -> frozenset[int]:
 
 def _has_values(value: Value) -> bool:
     op = operation(value)
-    return op is None or op.name not in _ONLY_SHAPE
+    return op is None or op.name not in LIKE
 
 
 def asked_openly(program: Program, value: Value) -> frozenset[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.program.engine.history import CallEvent, Event, Loop, StoreEvent, always, branches_between
+from netmend.program.engine.history import CallEvent, Event, StoreEvent, always, branches_between
 from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import Call, Collection, Const, Element, Item, Value, constant, resolved
 from netmend.program.meaning.roles import bare
@@ -53,7 +53,7 @@ def _is_flag(event: Event) -> bool:
 
 def _in_whole_loop(event: Event) -> bool:
     """Does it happen for each element of its innermost loop?"""
-    loop = next((part for part in event.around() if isinstance(part, Loop)), None)
+    loop = event.loop
     return (
         loop is not None
         and always(event, loop)
@@ -130,7 +130,7 @@ def _by_name(event: Event) -> tuple[Call, ...]:
     model = owner_of_parameter(item)
     if model is None or flag is None or not isinstance(item, Item):
         return ()
-    loop = next((part for part in event.around() if isinstance(part, Loop)), None)
+    loop = event.loop
     branches = branches_between(event, loop)
     layers = named_layers(model)
     if loop is None or layers is None or (not branches and isinstance(flag, Const)):

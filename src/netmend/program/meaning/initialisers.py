@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from netmend.library.layers import CONVOLUTIONS, LINEAR, RECURRENT
 from netmend.program.engine.containers import container_layers
-from netmend.program.engine.history import Body, Branch, CallEvent, Event, branches_between
+from netmend.program.engine.history import Branch, CallEvent, Event, branches_between
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -90,7 +90,7 @@ def _is_chosen_outside(program: Program, event: Event) -> bool:
 
 def _is_set_again(event: Event, target: Value) -> bool:
     """Does a later call give the same weight other values?"""
-    body = next((part for part in event.around() if isinstance(part, Body)), None)
+    body = event.body
     later = body.events() if body is not None else iter(())
     for other in later:
         call = other.call
@@ -118,7 +118,7 @@ def is_for_all_layers(program: Program, setting: Setting) -> bool:
         return False
     models: list[Value] = []
     if isinstance(owner, Param):
-        body = next((part for part in setting.event.around() if isinstance(part, Body)), None)
+        body = setting.event.body
         for event in program.methods_of("apply"):
             call = event.call
             given = resolved(call.args[0]) if call.args else None
@@ -144,7 +144,7 @@ def is_for_all_layers(program: Program, setting: Setting) -> bool:
 def _kinds_asked(event: Event, owner: Value) -> frozenset[str]:
     """The layers of `isinstance(m, …)`, if that is all that decides whether the call happens."""
     kinds: set[str] = set()
-    outer = next((part for part in event.around() if isinstance(part, Body)), None)
+    outer = event.body
     for branch, block in branches_between(event, outer):
         asked = _asked(branch, owner)
         if asked is None:
@@ -173,7 +173,7 @@ def is_whole_model(program: Program, setting: Setting) -> bool:
     source = resolved(owner.iterable)
     if not isinstance(source, Call) or source.method != "parameters" or source.receiver is None:
         return False
-    outer = next((part for part in setting.event.around() if isinstance(part, Body)), None)
+    outer = setting.event.body
     model = bare(source.receiver) or resolved(source.receiver)
     if branches_between(setting.event, outer) or count(model, _MAPS) < 2:
         return False
@@ -186,7 +186,7 @@ def is_whole_model(program: Program, setting: Setting) -> bool:
 
 def layers_set(setting: Setting) -> tuple[Value, ...]:
     """The very layers whose weights become constant, where they are named and nothing decides."""
-    outer = next((part for part in setting.event.around() if isinstance(part, Body)), None)
+    outer = setting.event.body
     if setting.is_parameter or branches_between(setting.event, outer):
         return ()
     owner = setting.owner

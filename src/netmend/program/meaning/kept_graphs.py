@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from netmend.library.operations import ARITHMETIC, CHECKS, COMPARISONS, COUNTS, DRAWS, LIKE, SUMMARIES
 from netmend.program.engine.history import STORE, Event, Loop, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -29,22 +30,8 @@ from netmend.program.meaning.roles import MODEL, role
 from netmend.program.meaning.training import backward_calls, grad_is_off, loss_of
 
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "neg"))
-_SMOOTH = LAYOUT | {
-    "mean",
-    "sum",
-    "mul",
-    "div",
-    "add",
-    "sub",
-    "stack",
-    "cat",
-    "tanh",
-    "relu",
-    "sigmoid",
-    "abs",
-    "square",
-    "pow",
-}
+_BOUNDED = ("tanh", "relu", "sigmoid")
+_SMOOTH = LAYOUT | {*SUMMARIES, *ARITHMETIC, *_BOUNDED, "stack", "cat", "abs", "square", "pow"}
 
 
 def carriers(value: Value | None, depth: int = 12) -> Iterator[Value]:
@@ -139,60 +126,9 @@ def differentiated_in(loop: Loop, events: tuple[Event, ...]) -> list[Value]:
 
 
 _SMOOTH_OPERATORS = frozenset(("+", "-", "*", "/", "@", "**", "neg"))
-_METHODS = LAYOUT | {
-    "mean",
-    "sum",
-    "mul",
-    "div",
-    "add",
-    "sub",
-    "expand_as",
-    "repeat",
-    "chunk",
-    "split",
-    "unbind",
-    "tanh",
-    "relu",
-    "sigmoid",
-}
-_CUT = frozenset(
-    (
-        "detach",
-        "argmax",
-        "argmin",
-        "zeros_like",
-        "ones_like",
-        "randn_like",
-        "rand_like",
-        "tensor",
-        "no_grad",
-        "from_numpy",
-        "full_like",
-        "empty_like",
-        "multinomial",
-        "bernoulli",
-        "normal",
-        "argsort",
-        "nonzero",
-        "unique",
-        "bincount",
-        "searchsorted",
-        "bucketize",
-        "histc",
-        "eq",
-        "ne",
-        "gt",
-        "ge",
-        "lt",
-        "le",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "logical_and",
-        "logical_or",
-        "logical_not",
-    )
-)
+_METHODS = LAYOUT | {*SUMMARIES, *ARITHMETIC, *_BOUNDED, "expand_as", "repeat", "chunk", "split", "unbind"}
+_MAKERS = {"detach", "argmax", "argmin", "tensor", "no_grad", "from_numpy"}
+_CUT = frozenset((*COMPARISONS, *CHECKS, *LIKE, *DRAWS, *COUNTS)) | _MAKERS
 # give values and indices
 _WITH_INDICES = frozenset(("max", "min", "topk", "sort", "median", "mode", "kthvalue", "cummax", "cummin"))
 _LOSS = re.compile(r"loss|criterion", re.IGNORECASE)  # a parameter or an attribute of this name, called

@@ -21,6 +21,7 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
+from netmend.program.meaning.batches import sample_of_dataset, spread
 from netmend.program.meaning.operations import behind, walk
 from netmend.program.meaning.roles import LOADER, role
 from netmend.program.meaning.training import Round, grad_is_off, is_backward, is_opaque, loss_of, rounds
@@ -172,35 +173,10 @@ def transform_name(value: Value | None) -> str:
 def samples_of(program: Program, dataset: Value | None) -> tuple[Value, ...] | None:
     """The parts of one sample (input, label, …), each as the array or expression it is taken from; None when unknown."""
     if isinstance(dataset, Call) and dataset.qualified == "torch.utils.data.TensorDataset":
-        return _spread(dataset)
-    if isinstance(dataset, Instance):
-        for entry in program.entries:
-            function = entry.function
-            if (
-                entry.owner is not None
-                and function is not None
-                and function.name == "__getitem__"
-                and entry.owner.cls is dataset.cls
-                and entry.result is not None
-            ):
-                result = resolved(entry.result)
-                if isinstance(result, Collection) and result.kind == "tuple" and not result.open:
-                    return tuple(result.items)
-    return None
-
-
-def _spread(call: Call) -> tuple[Value, ...] | None:
-    """The arguments of a call, those behind a star too."""
-    given: list[Value] = []
-    for argument in call.args:
-        inner = resolved(argument.iterable) if isinstance(argument, Element) else None
-        if isinstance(inner, Collection) and inner.kind == "tuple" and not inner.open:
-            given.extend(inner.items)
-        elif isinstance(argument, Element) and call.open:
-            return None
-        else:
-            given.append(argument)
-    return tuple(given)
+        return spread(dataset) or None
+    sample = sample_of_dataset(program, dataset) if isinstance(dataset, Instance) else None
+    is_told = isinstance(sample, Collection) and sample.kind == "tuple" and not sample.open
+    return tuple(sample.items) if isinstance(sample, Collection) and is_told else None
 
 
 def label_of(program: Program, dataset: Value | None) -> Value | None:

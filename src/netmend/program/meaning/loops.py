@@ -24,6 +24,7 @@ from netmend.program.engine.values import Call, Element, Instance, Operation, Va
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.roles import LOADER, MODEL, OPTIMISER, SCALER, role
 from netmend.program.meaning.training import Round, look_at, rounds
+from netmend.program.text.queries import holds, names_in
 
 _EPOCH = re.compile(r"^_*(n_?|num_?|number_of_?|max_?|total_?|the_?)?(epochs?|ep|eps)_*\d*$", re.IGNORECASE)
 _LOADER = re.compile(r"loader|(^|_)(dl|batches)$", re.IGNORECASE)
@@ -68,14 +69,6 @@ def _hands_over(event: Event) -> bool:
 def call_events(program: Program) -> dict[int, CallEvent]:
     """The event of each call's value, by `id`."""
     return {id(event.value): event for event in program.calls}
-
-
-def names_in(node: ast.AST | None) -> Iterator[str]:
-    for part in ast.walk(node) if node is not None else ():
-        if isinstance(part, ast.Name):
-            yield part.id
-        elif isinstance(part, ast.Attribute):
-            yield part.attr
 
 
 def is_over_loader(loop: Loop) -> bool:
@@ -215,13 +208,13 @@ def made_in(program: Program, value: Value | None, loop: Loop) -> bool:
     node = resolved(value).node if value is not None else None
     if node is None:
         return False
-    if any(node is part for part in ast.walk(loop.node)) or _followed_in(program, value, loop):
+    if holds(loop.node, node) or _followed_in(program, value, loop):
         return True
     if isinstance(resolved(value), Call):
         return False
     bodies = (part.function.definition for part in loop.body.parts() if isinstance(part, Body))
     # a list made by a function of the loop
-    return any(node is part for body in bodies for part in ast.walk(body))
+    return any(holds(body, node) for body in bodies)
 
 
 def _followed_in(program: Program, value: Value | None, loop: Loop) -> bool:
@@ -247,7 +240,7 @@ def _is_next(value: Value, loop: Loop) -> bool:
     """`next(batches)` in a round of the loop."""
     if not isinstance(value, Element) and not (isinstance(value, Call) and value.qualified == "next"):
         return False
-    return any(value.node is part for part in ast.walk(loop.node))
+    return value.node is not None and holds(loop.node, value.node)
 
 
 def every_nth(test: Value | None, *, alone: bool = False) -> Value | None:
@@ -260,23 +253,3 @@ def every_nth(test: Value | None, *, alone: bool = False) -> Value | None:
     if test.operator == "or" and not alone:
         return next((found for found in map(every_nth, test.operands) if found is not None), None)
     return None
-
-
-__all__ = [
-    "bound_of",
-    "call_events",
-    "changes_in",
-    "every_nth",
-    "exclusive",
-    "is_over_epochs",
-    "is_over_loader",
-    "is_over_several",
-    "is_seen",
-    "is_seen_loop",
-    "leaves",
-    "made_in",
-    "names_in",
-    "on_every_path",
-    "runs_once",
-    "turns",
-]

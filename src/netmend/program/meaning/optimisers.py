@@ -146,7 +146,7 @@ class ScheduleStep:
 
     @property
     def loop(self) -> Loop | None:
-        return next(iter(self.event.loops()), None)
+        return self.event.loop
 
     def option(self, name: str) -> Value | None:
         """A setting, given by name or by place."""

@@ -7,9 +7,16 @@ import re
 
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
-from netmend.program.text.edit_items import item_of
 from netmend.program.text.edit_source import Edits, span_of
-from netmend.program.text.edits import delete_argument, delete_statement, insert_after, insert_before, replace
+from netmend.program.text.edits import (
+    delete_argument,
+    delete_statement,
+    insert_after,
+    insert_before,
+    item_of,
+    replace,
+)
+from netmend.program.text.file import block_of
 from netmend.program.text.positions import lines_of
 
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
@@ -127,17 +134,10 @@ def within(program: Program, event: Event) -> ast.stmt | None:
     return statement if isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign) else None
 
 
-def is_beside(program: Program, one: ast.AST, other: ast.AST) -> bool:
+def is_beside(program: Program, one: ast.stmt, other: ast.stmt) -> bool:
     """Do two statements stand in the same list of statements?"""
-    above = program.parent(one)
-    if above is None or above is not program.parent(other):
-        return False
-    return any(
-        isinstance(value, list)
-        and any(part is one for part in value)
-        and any(part is other for part in value)
-        for _, value in ast.iter_fields(above)
-    )
+    file = program.module_of(one)
+    return file.parent(one) is not None and any(part is other for part in block_of(file, one))
 
 
 def moved_before(program: Program, statement: ast.stmt, place: ast.stmt) -> Edits:
@@ -163,11 +163,3 @@ def optimiser_text(program: Program, step: Event) -> str:
     while isinstance(part, ast.Attribute):
         part = part.value
     return program.source(written) if isinstance(part, ast.Name) else ""
-
-
-def function_of(program: Program, node: ast.AST) -> ast.AST | None:
-    """The function that a node is written in; None at the top level."""
-    return next(
-        (above for above in program.above(node) if isinstance(above, ast.FunctionDef | ast.AsyncFunctionDef)),
-        None,
-    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from netmend.program.text import edits
-from netmend.program.text.edit_items import item_of
 from netmend.program.text.edit_source import shares_brackets, span_of
+from netmend.program.text.edits import item_of
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function

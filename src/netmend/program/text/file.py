@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from netmend.program.text.positions import Lines
 from netmend.program.text.queries import Function, calls_of, inside, last_name, spans, walk
@@ -173,7 +174,11 @@ class File:
         return tuple(FileEdit(self.file, edit) for edit in edits)
 
 
-def block_of(file: File, statement: ast.stmt) -> list[ast.stmt]:
+class _WithParents(Protocol):
+    def parent(self, node: ast.AST, /) -> ast.AST | None: ...
+
+
+def block_of(file: _WithParents, statement: ast.stmt) -> list[ast.stmt]:
     """The statements among which one stands."""
     parent = file.parent(statement)
     for _, value in ast.iter_fields(parent) if parent is not None else ():

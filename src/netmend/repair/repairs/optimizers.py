@@ -15,7 +15,7 @@ from netmend.localise.lines.rates import momentum
 from netmend.program.source.naming import rename_callee
 from netmend.program.source.numbers import literal
 from netmend.program.source.values import Faces, set_value
-from netmend.program.text.edit_items import item_of
+from netmend.program.text.edits import item_of
 from netmend.program.text.file import File
 from netmend.program.text.spans import spans_of
 from netmend.repair.repair import Repair
