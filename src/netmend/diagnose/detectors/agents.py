@@ -292,11 +292,9 @@ class TargetNeverMoves(Detector, code="D720"):
             if agent.target_looks >= self.least_looks and (
                 agent.target_changes == 0 or moved < self.moved_limit
             ):
-                text = (
-                    "never changed"
-                    if agent.target_changes == 0
-                    else f"took over {moved:.1%} of the trained weights"
-                )
+                text = "never changed"
+                if agent.target_changes != 0:
+                    text = f"took over {moved:.1%} of the trained weights"
                 message = f"In {agent.updates} updates the target network {text}."
                 detail = {"soft": agent.target_changes > 0}
                 yield self.symptom(

@@ -48,11 +48,9 @@ class ConstantOutput(Detector, code="D109", needs_fixed_data=True):
             "" if first is None or first.name == head.name else f"; the differences vanish after {first.name}"
         )
         scale = "" if form == "logit_limit" else " times that of the targets"
-        varied = (
-            f"varied over the samples by only {spread:.2g}{scale}"
-            if spread
-            else "was the same for all samples"
-        )
+        varied = "was the same for all samples"
+        if spread:
+            varied = f"varied over the samples by only {spread:.2g}{scale}"
         yield self.symptom(
             f"The output of {head.name} {varied}{where}.",
             (head.name, head.site if first is None else first.site),

@@ -84,11 +84,9 @@ class GradientsNotCleared(Detector, code="D201"):
         call = next(call for call in uncleared[0].calls if _accumulates(call))
         first = first_step(uncleared)
         cleared = sum(pattern.steps for pattern in patterns if _clears(pattern))
-        often = (
-            "Gradients were never cleared"
-            if not cleared
-            else f"Gradients were cleared on only {cleared} of {total} steps"
-        )
+        often = "Gradients were never cleared"
+        if cleared:
+            often = f"Gradients were cleared on only {cleared} of {total} steps"
         message = f"{often}: {affected} of {total} recorded steps used gradients of earlier batches too."
         detail = {"cleared_steps": cleared, "steps": total}
         yield self.symptom(message, call, affected / total, self.share_limit, detail, first_step=first)

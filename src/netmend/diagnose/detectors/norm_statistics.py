@@ -58,11 +58,9 @@ class NormStatisticsLag(Detector, code="D316"):
                 continue
             left = (1 - float(momentum)) ** trace.run.steps
             if left > share and (gap is None or gap > self.gap_limit):
-                suffers = (
-                    "and evaluation uses them"
-                    if gap is None
-                    else f"the evaluation loss is {gap:.1f} times the training loss"
-                )
+                suffers = "and evaluation uses them"
+                if gap is not None:
+                    suffers = f"the evaluation loss is {gap:.1f} times the training loss"
                 message = (
                     f"After {trace.run.steps} steps with `momentum={momentum:g}` {left:.0%} of the running statistics of {layer.name} are "
                     f"still those it started with; {suffers}."

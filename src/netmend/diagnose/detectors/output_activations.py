@@ -40,11 +40,9 @@ class NormalisedTwice(Detector, code="D401", needs_fixed_data=True):
                 continue
             place = place_of(trace, head, function)
             own = "softmax" if head.loss.criterion in (*CLASS_SCORES, "nll_loss") else "sigmoid"
-            seen = (
-                "each row sums to 1"
-                if function == "softmax"
-                else f"all values are between {head.given.minimum:.3g} and {head.given.maximum:.3g}"
-            )
+            seen = "each row sums to 1"
+            if function != "softmax":
+                seen = f"all values are between {head.given.minimum:.3g} and {head.given.maximum:.3g}"
             message = f"`{head.loss.criterion}` applies {own} itself, but its input already went through {function}: {seen}."
             detail = {"function": function, "loss": head.loss.name, "found": place is not None}
             yield self.symptom(message, seen_at(place, head), detail=detail)

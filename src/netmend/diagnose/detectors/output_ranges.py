@@ -79,11 +79,9 @@ class OutputRangeTooNarrow(Detector, code="D404", needs_fixed_data=True):
         if criterion == "nll_loss" and head.made_by[:2] == ("log_softmax", "relu"):
             criterion, function = "log_softmax", "relu"  # the two make a cross-entropy
         if function == "relu" and criterion in (*CLASS_SCORES, *YES_NO_SCORES, "log_softmax"):
-            meaning = (
-                "a class whose score is 0 gets no gradient"
-                if criterion not in YES_NO_SCORES
-                else "the predicted probability can never fall below one half"
-            )
+            meaning = "the predicted probability can never fall below one half"
+            if criterion not in YES_NO_SCORES:
+                meaning = "a class whose score is 0 gets no gradient"
             return ("cut scores", f"`{criterion}` got scores that a ReLU had cut off at 0: {meaning}.", None)
         if function in ("softplus", "exp") and criterion in YES_NO_SCORES:
             message = f"`{criterion}` got scores from {function}, never below 0: the predicted probability can never fall below one half."

@@ -40,11 +40,9 @@ class RewardConstant(Detector, code="D711"):
         if low != 0.0 and not same and not never:
             return
         lost_in = _flattened_by(world)
-        text = (
-            f"all {len(found)} episodes returned {found[0]:g}"
-            if same and len(found)
-            else "no episode told them apart"
-        )
+        text = "no episode told them apart"
+        if same and len(found):
+            text = f"all {len(found)} episodes returned {found[0]:g}"
         inside = f" Inside `{lost_in}` the reward did vary." if lost_in else ""
         message = f"Each of {world.steps} steps gave the reward {low:g}, and {text if low != 0.0 else 'so no episode is better than another'}.{inside}"
         detail = {"flattened_by": lost_in, "truncated": world.truncated, "episodes": world.episodes}

@@ -143,11 +143,9 @@ class DataNotShuffled(Cause, code="API-SHUFFLE-POS"):
             loader = training_loader(case.trace)
             origin = argument_origin(case.sources, None if loader is None else loader.created, "shuffle", 2)
             site = loader_site(case) if origin is None else origin.site
-            call = (
-                "Give the loader `shuffle=True`."
-                if loader is not None
-                else "Draw the batches from a new `torch.randperm(len(x))` in every epoch."
-            )
+            call = "Draw the batches from a new `torch.randperm(len(x))` in every epoch."
+            if loader is not None:
+                call = "Give the loader `shuffle=True`."
             yield self.fault(
                 symptom,
                 evidence,

@@ -70,11 +70,9 @@ class GraphCut(Cause, code="LOS-GRAPH-CUT"):
             or cuts_between(case.sources, called, symptom.site)
             or cut_in_loss(case.sources, symptom.site)
         )
-        told = (
-            f"`{case.sources.line(place)}`"
-            if place is not None
-            else "what happens between the model and the loss"
-        )
+        told = "what happens between the model and the loss"
+        if place is not None:
+            told = f"`{case.sources.line(place)}`"
         return self.fault(
             symptom,
             [for_symptom(symptom, PROVEN)],

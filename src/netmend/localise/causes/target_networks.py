@@ -130,12 +130,8 @@ class TargetNetworkUpdates(Cause, code="RL-NET-FREQ"):
                 name = "tau" if soft else "target_update_interval"
                 site = setting_line(case.sources, agent, name)
                 value = agent.settings.get(name)
-                change = "0.005" if soft else "a few times for every hundred updates"
-                remedy = (
-                    f"`{name}={value}` leads to this; set it to {change}."
-                    if soft
-                    else f"`{name}={value}` leads to this; let the target follow {change}."
-                )
+                change = "let the target follow a few times for every hundred updates"
+                remedy = f"`{name}={value}` leads to this; {'set it to 0.005' if soft else change}."
                 yield self._fault(
                     case, "RL-NET-TAU" if soft else self.code, symptom, site, remedy, agent.created
                 )

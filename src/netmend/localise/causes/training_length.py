@@ -136,11 +136,9 @@ class TooFewEpochs(Cause, code="HYP-EPOCH-FEW"):
         if course is None or times is None:
             return "Train about four times as long, and check whether the loss keeps falling.", []
         best, worst = times
-        goal = (
-            "half of its last value"
-            if level == 0.5
-            else f"{LEARNED:g} times that of the best constant prediction"
-        )
+        goal = "half of its last value"
+        if level != 0.5:
+            goal = f"{LEARNED:g} times that of the best constant prediction"
         if best > self.too_long:
             text = f"At its pace the loss would need {best:.0f} times as many updates to reach {goal}."
             return (
