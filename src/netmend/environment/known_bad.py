@@ -199,10 +199,8 @@ def removed_name(text: str) -> dict[str, str] | None:
     for entry in known("removed_names")["entries"]:
         module, _, attribute = entry["name"].rpartition(".")
         by_attribute = module and f"module '{module}' has no attribute '{attribute}'" in text
-        if (
-            by_attribute
-            or f"No module named '{entry['name']}'" in text
-            or f"No module named {entry['name']}" in text.splitlines()
-        ):
+        if by_attribute or f"No module named '{entry['name']}'" in text:
+            return dict(entry)
+        if f"No module named {entry['name']}" in text.splitlines():
             return dict(entry)
     return None

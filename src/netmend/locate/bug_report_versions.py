@@ -45,9 +45,8 @@ VERSION = re.compile(
     re.IGNORECASE,
 )
 PINNED = re.compile(rf"(?<![\w./-])(?P<name>[A-Za-z][\w.-]*)==\s*{NUMBER}")
-LISTED = re.compile(
-    rf"^\s*(?P<name>[a-z][\w-]+)\s{{2,}}{NUMBER}(?:\s{{2,}}\S+.*)?\s*$", re.MULTILINE
-)  # pip list, conda list
+# pip list, conda list
+LISTED = re.compile(rf"^\s*(?P<name>[a-z][\w-]+)\s{{2,}}{NUMBER}(?:\s{{2,}}\S+.*)?\s*$", re.MULTILINE)
 BOTH = re.compile(
     r"\bCUDA\s*/\s*cuDNN version\s*:\s*(?:CUDA\s*)?(?P<cuda>\d+(?:\.\d+)+)(?:\s*[/,]\s*(?:cuDNN\s*)?(?P<cudnn>\d+(?:\.\d+)+))?",
     re.IGNORECASE,

@@ -190,9 +190,8 @@ def _messages(query: Query, passages: Sequence[Passage]) -> Found:
 # Lines of a report may be of another version of the file, so a frame is matched by the function's name and the code it
 # shows before its line number counts.
 
-MOST_LINES = (
-    20_000  # of one file: beyond that it is generated, and reading it would cost more than a whole query
-)
+# of one file: beyond that it is generated, and reading it would cost more than a whole query
+MOST_LINES = 20_000
 _SATURATION, _LENGTH = 2.5, 0.3  # BM25's k1 and b; functions are short, so length says less than for files
 _SHOWN_WORDS = 4
 _OWN_NAME = 4  # times that the words of a function's own name count

@@ -68,9 +68,8 @@ class Definition:
 class FileFacts:
     fields: Mapping[Field, Mapping[str, int]]  # how often each term stands in each content field
     definitions: tuple[Definition, ...] = ()
-    imports: tuple[
-        str, ...
-    ] = ()  # dotted; relative ones keep their leading dots; "a.b:C" for `from a.b import C`
+    # dotted; relative ones keep their leading dots; "a.b:C" for `from a.b import C`
+    imports: tuple[str, ...] = ()
     lines: int = 0
     parsed: bool = True  # False: read by patterns only (Python 2, broken or cut files)
     cut: bool = False  # True: only the beginning was read

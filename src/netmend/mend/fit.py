@@ -16,9 +16,8 @@ class State(Enum):
 
     OUT = "not applied"
     IN = "applied"
-    HALF = (
-        "half applied"  # every value is the old or the new one: an in-place change of several files broke off
-    )
+    # every value is the old or the new one: an in-place change of several files broke off
+    HALF = "half applied"
 
 
 def fit(patch: Patch, weights: Weights, name: str) -> State:

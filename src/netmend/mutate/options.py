@@ -17,9 +17,8 @@ class Profile:
     pairs: tuple[int, ...]  # trainings after which a mutant is looked at
     singles: int | None  # mutants of an operator without a strength; None: all
     knobs: int | None  # places of an operator with a strength
-    halvings: (
-        int | None
-    )  # of the range between no fault and the extreme; None: down to the operator's precision
+    # of the range between no fault and the extreme; None: down to the operator's precision
+    halvings: int | None
 
     @property
     def looks(self) -> Looks:

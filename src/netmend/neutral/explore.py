@@ -185,9 +185,8 @@ class Explorer:
     def _further(self, made: Sequence[int], limit: float) -> None:
         """Further seeds, the best first; who falls behind gets no more of them."""
         nodes, seeds = self.graph.nodes, self.graph.seeds
-        promised = (
-            0.0  # trainings for later seeds: what is begun is finished, as half of its seeds tell nothing
-        )
+        # trainings for later seeds: what is begun is finished, as half of its seeds tell nothing
+        promised = 0.0
         for index, seed in enumerate(seeds[1:], 1):
             near = [n for n in made if nodes[n].status == OPEN and len(nodes[n].values) == index]
             near.sort(key=lambda n: (self.judge.error(nodes[n]), n))

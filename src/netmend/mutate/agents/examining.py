@@ -40,9 +40,8 @@ class Orders:
     replay: int = 0  # starts of the training to play again
     random: int = 0  # starts drawn at random
     wide: int = 0  # starts drawn from a larger range than the environment's own, where there is one
-    candidates: int = (
-        0  # starts whose features are wanted (where they cannot be told without the environment)
-    )
+    # starts whose features are wanted (where they cannot be told without the environment)
+    candidates: int = 0
     sets: dict[str, list[list[float]]] = field(default_factory=dict)  # further starts by name
 
     def to_json(self) -> str:
@@ -129,9 +128,8 @@ def _examine(trained: _Trained) -> None:
         rows = space.sample(orders.candidates, np.random.Generator(_plain_bits(_RANDOM + 1)))
         _features_of(env, rows, seeded, folder)
     facts["play_seconds"] = time.perf_counter() - started
-    facts["cpu_seconds"] = (
-        time.process_time()
-    )  # of the trial so far; other work on the machine does not count
+    # of the trial so far; other work on the machine does not count
+    facts["cpu_seconds"] = time.process_time()
     episodes.write(folder / EPISODES, played)
     (folder / FACTS).write_text(json.dumps(facts), encoding="utf-8")
     trained.done = True

@@ -56,9 +56,8 @@ class Judged:
     index: int
     texts: Texts
     agents: list[Agent] = field(default_factory=list)
-    verdict: PairsVerdict | None = (
-        None  # on starts of the training and at the edge together; None: not decided yet
-    )
+    # on starts of the training and at the edge together; None: not decided yet
+    verdict: PairsVerdict | None = None
     crash: str = ""  # what its training ended with, where it did
 
     @property

@@ -75,9 +75,8 @@ class Setting:
     def put(self, case: Case, text: str) -> Faces | FileEdits:
         if self.given is not None:
             found = set_value(case.code, self.file, self.given, text, case.arguments)
-            return (
-                found if found.edits else found.forced
-            )  # a value from the command line is changed where it is used
+            # a value from the command line is changed where it is used
+            return found if found.edits else found.forced
         return add_argument(self.file, self.call, f"{self.name}={text}")
 
 
