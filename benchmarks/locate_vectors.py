@@ -18,8 +18,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.extmath import randomized_svd
 
-from netmend.locate.classify_features import pieces
-from netmend.locate.word_vectors import FILE, pack
+from netmend.locate.classify_features import VECTORS, pack, pieces
 
 MOST_CHARACTERS = 8_000_000  # of one project's messages
 LONGEST = 1_500  # characters of one message
@@ -95,8 +94,8 @@ def main() -> None:
     rarity = np.array([np.log(len(texts) / held[word]) for word in words])
     scaled = vectors * (rarity / rarity.max())[:, None]
     step = np.abs(scaled).max() / 254  # the few largest are cut, the many small ones keep their digits
-    pack(words, np.clip(np.round(scaled / step), -127, 127).astype(np.int8), FILE)
-    print(f"{FILE}: {len(words)} words, {len(texts)} messages, {FILE.stat().st_size / 1000:.0f} kB")
+    pack(words, np.clip(np.round(scaled / step), -127, 127).astype(np.int8), VECTORS)
+    print(f"{VECTORS}: {len(words)} words, {len(texts)} messages, {VECTORS.stat().st_size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":

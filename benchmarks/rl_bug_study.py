@@ -17,8 +17,8 @@ from pathlib import Path
 from netmend.mutate.agents.comparison import compare
 from netmend.mutate.agents.ladders import ON, Ladder
 from netmend.mutate.agents.options import RlOptions
+from netmend.mutate.agents.session import summary
 from netmend.mutate.agents.study import Study
-from netmend.mutate.agents.summary import summary
 from netmend.mutate.mutation import Mutation
 from netmend.program.text.positions import lines_of
 from netmend.report.agents import STUDY

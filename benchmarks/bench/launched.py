@@ -15,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-from netmend.trials.nursery import environment
+from netmend.trials.fork_server import environment
 from netmend.trials.trial import FAILED, FINISHED, TIMED_OUT, Outcome, from_json, to_json
 
 _ATTEMPTS = 2  # the launcher sometimes falls over at its end, netmend or not

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from netmend.errors import NetmendError
-from netmend.locate import word_vectors as module
+from netmend.locate import classify_features as module
 from netmend.locate.bug_report import read_report
-from netmend.locate.classify_features import VECTOR_SCALES, vector_features
-from netmend.locate.word_vectors import WordVectors, pack, word_vectors
+from netmend.locate.classify_features import VECTOR_SCALES, WordVectors, pack, vector_features, word_vectors
 
 SMALL = WordVectors({"gpu": 0, "cuda": 1, "doc": 2}, np.array([[90, 10], [80, 30], [-5, 100]], dtype=np.int8))
 
@@ -45,7 +44,7 @@ def test_parts_of_a_report_are_told_apart() -> None:
 def test_a_damaged_file_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     file = tmp_path / "vectors.npz"
     pack(["one", "two"], np.zeros((3, 4), np.int8), file)
-    monkeypatch.setattr(module, "FILE", file)
+    monkeypatch.setattr(module, "VECTORS", file)
     word_vectors.cache_clear()
     try:
         with pytest.raises(NetmendError, match="2 words, 3 vectors"):

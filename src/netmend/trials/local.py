@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from netmend.trials import workspace
-from netmend.trials.nursery import Nursery, Running
+from netmend.trials.fork_server import Nursery, Running
 from netmend.trials.output import end_of_file, read_tail
 from netmend.trials.processes import exceeds
 from netmend.trials.trial import LOST, OUT_OF_MEMORY, TIMED_OUT, Limits, Outcome, Trial, from_json

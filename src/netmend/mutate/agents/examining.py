@@ -20,8 +20,7 @@ from netmend.launch.run import Finished
 from netmend.mutate.agents import chain, episodes
 from netmend.mutate.agents.chain import singles
 from netmend.mutate.agents.environments import Rows, Space, space_of
-from netmend.mutate.agents.listening import Seen, id_of, listen
-from netmend.mutate.agents.playing import play
+from netmend.mutate.agents.playing import Seen, id_of, listen, play
 
 EPISODES, FACTS = "episodes.npz", "rl.json"
 TRAIN, PLAY = "train", "play"
