@@ -11,7 +11,7 @@ import pytest
 
 from netmend.check import cache as caching
 from netmend.check.cache import Cache, cache_file
-from netmend.check.checker import digest
+from netmend.check.reading import digest
 from netmend.check.results import FileResult, from_plain, to_plain
 from netmend.check.select import Selection
 from netmend.check.suppress import Item, Suppression

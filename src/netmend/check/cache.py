@@ -8,7 +8,6 @@ are the same, or else its content is.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import sys
@@ -17,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from netmend.check.reading import digest
 from netmend.check.results import FileResult, from_plain, to_plain
 from netmend.check.select import Selection
 from netmend.version import VERSION
@@ -137,7 +137,7 @@ class Cache:
             try:
                 status = os.stat(path)  # noqa: PTH116
                 content = Path(path).read_bytes()
-                known = (status.st_size, status.st_mtime_ns, _digest(content))
+                known = (status.st_size, status.st_mtime_ns, digest(content))
             except OSError:
                 known = _MISSING
             self._current[path] = known
@@ -166,7 +166,7 @@ class Cache:
 def cache_file(folder: Path, choices: Sequence[Any]) -> Path:
     """Where the results of a choice of rules are kept. The name holds everything else that they depend on."""
     surroundings = [_FORMAT, VERSION, sys.version, _own_files(), _installed(), choices]
-    key = _digest(json.dumps(surroundings, sort_keys=True, default=str).encode())
+    key = digest(json.dumps(surroundings, sort_keys=True, default=str).encode())
     return folder / f"check-{key}.json"
 
 
@@ -189,10 +189,6 @@ def _installed() -> list[str]:
         with contextlib.suppress(OSError):
             names += [name for name in os.listdir(place) if name.endswith((".dist-info", ".egg-info"))]  # noqa: PTH208
     return sorted(names)
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def _write(place: Path, text: str) -> None:

@@ -6,7 +6,6 @@ Deep nesting, a rule that fails, a file that takes too long: each becomes the me
 from __future__ import annotations
 
 import gc
-import hashlib
 import os
 import re
 import signal
@@ -26,6 +25,7 @@ from netmend.check.reading import (
     SOURCE_LIMIT,
     Bytes,
     decode,
+    digest,
     is_notebook,
     read_bytes,
     size_words,
@@ -129,10 +129,6 @@ class Checker:
         if isinstance(source, str):
             return ()
         return suppressions(source.text, self.known, self._selection, self._selection.off(path))
-
-
-def digest(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def _in_cell(comment: Suppression, notebook: Notebook) -> Suppression:

@@ -7,6 +7,7 @@ of them is broken.
 from __future__ import annotations
 
 import codecs
+import hashlib
 import io
 import os
 import stat
@@ -125,6 +126,10 @@ def syntax_problem(text: str) -> str:
     except (ValueError, RecursionError, MemoryError) as problem:
         return f"line 1: {problem or type(problem).__name__}"
     return ""
+
+
+def digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def size_words(size: int) -> str:

@@ -6,7 +6,7 @@ import re
 from netmend.check.examples import TORCH_F
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.library.operations import OFF_DEVICE
-from netmend.program.engine.history import STORE, CallEvent, Event, Loop, always
+from netmend.program.engine.history import CallEvent, Event, Loop, StoreEvent, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Param, Value, resolved
 from netmend.program.meaning.loops import is_seen_loop
@@ -99,11 +99,7 @@ class BackwardMissing(StaticRule, code="S107", cause="LOOP-BACKWARD"):
                 continue
             if isinstance(event, CallEvent) and _is_loss(event):
                 return event
-            is_named = (
-                event.kind == STORE
-                and event.target is not None
-                and event.target.name in ("loss", "total_loss")
-            )
+            is_named = isinstance(event, StoreEvent) and event.target.name in ("loss", "total_loss")
             if is_named and any(is_computed_by(event.value, owner) for owner in owners):
                 return event
         return None

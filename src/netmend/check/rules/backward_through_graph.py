@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.library.operations import ARITHMETIC, SUMMARIES
-from netmend.program.engine.history import STORE, always
+from netmend.program.engine.history import always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -108,10 +108,7 @@ class BackwardWithoutGraph(StaticRule, code="S121", cause="LOOP-NO-GRAD"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Findings:
-        if any(
-            event.kind == STORE and event.target is not None and event.target.name == "requires_grad"
-            for event in program.events
-        ):
+        if any(event.target.name == "requires_grad" for event in program.stores):
             return
         for backward in backward_calls(program):
             loss = loss_of(backward) if not is_left_to_caller(backward) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
-from netmend.program.engine.history import STORE, Event
+from netmend.program.engine.history import Event, StoreEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import resolved
 from netmend.program.meaning.adversaries import REAL, Judgement, judgements
@@ -228,7 +228,7 @@ def _stored(program: Program, backward: Event) -> ast.stmt | None:
     )
     found = None
     for event in program.events:
-        is_named = event.kind == STORE and event.target is not None and event.target.name == name != ""
+        is_named = isinstance(event, StoreEvent) and event.target.name == name != ""
         if (
             is_named
             and event.order < backward.order
@@ -243,9 +243,8 @@ def _stored(program: Program, backward: Event) -> ast.stmt | None:
 def _name(program: Program, left: Judgement) -> str:
     """The variable that holds the loss that is left out."""
     call = left.pull.use.call if left.pull.use is not None else None
-    for event in program.events:
+    for event in program.stores:
         target = event.target
-        is_named = event.kind == STORE and target is not None and target.base is None
-        if is_named and target is not None and call is not None and resolved(event.value) is call:
+        if target.base is None and call is not None and resolved(event.value) is call:
             return target.name
     return ""

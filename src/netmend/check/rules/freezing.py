@@ -6,7 +6,7 @@ import ast
 
 from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
-from netmend.program.engine.history import STORE, Event
+from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Const, Instance, Name, Value, resolved
 from netmend.program.meaning.freezing import Freeze, freezes, is_released, owner_of_parameter
@@ -69,8 +69,8 @@ class NewHeadFrozen(StaticRule, code="S409", cause="LOOP-FREEZE", preview=True):
 def _new_head(program: Program, freeze: Freeze) -> Event | None:
     """The store of a new layer before the freeze, if none comes after it."""
     found = None
-    for event in program.events:
-        if event.kind != STORE or event.target is None or event.target.base is None:
+    for event in program.stores:
+        if event.target.base is None:
             continue
         layer: Value = resolved(event.value)
         if (
@@ -127,9 +127,9 @@ class ModuleFlagWithoutEffect(StaticRule, code="S410", cause="LOOP-FREEZE"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Findings:
-        for event in program.events:
+        for event in program.stores:
             target = event.target
-            if event.kind != STORE or target is None or target.base is None:
+            if target.base is None:
                 continue
             if not isinstance(event.node, ast.Assign):
                 continue
@@ -267,11 +267,12 @@ class TrainedModelFrozen(StaticRule, code="S413", cause="LOOP-FREEZE", preview=T
 
 def _is_changed(program: Program, freeze: Freeze) -> bool:
     """Is a layer put in, before or after, or the model handed to code that is not seen?"""
-    for event in program.events:
-        if event.kind == STORE and event.target is not None and event.target.base is not None:
-            stored = resolved(event.value)
-            if not is_construction(event) and is_module(stored) and is_part(event.target.base, freeze.model):
-                return True
+    for store in program.stores:
+        base = store.target.base
+        if base is None or is_construction(store) or not is_module(resolved(store.value)):
+            continue
+        if is_part(base, freeze.model):
+            return True
     for event in calls_given(program, freeze.model):
         call = event.call
         if call is None or event.order < freeze.event.order or call.result is not None:

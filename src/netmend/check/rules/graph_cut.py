@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from netmend.check.examples import TORCH, TORCH_F
 from netmend.check.rule import Findings, Snippet, StaticRule
-from netmend.program.engine.history import STORE, CallEvent, Event
+from netmend.program.engine.history import CallEvent, Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Const, Value, resolved
 from netmend.program.meaning.gradient_flow import (
@@ -208,10 +208,8 @@ def _stores(program: Program) -> dict[int, Event]:
     """`value.requires_grad = True`, by value."""
     return {
         id(resolved(event.target.base)): event
-        for event in program.events
-        if event.kind == STORE
-        and event.target is not None
-        and event.target.name == "requires_grad"
+        for event in program.stores
+        if event.target.name == "requires_grad"
         and event.target.base is not None
         and isinstance(event.value, Const)
         and event.value.value is True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from netmend.check.rule import Findings, KerasRule, Snippet, mended
 from netmend.library.keras import SEQUENCE_LAYERS
-from netmend.program.engine.history import STORE, Event, before
+from netmend.program.engine.history import Event, before
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Call,
@@ -181,11 +181,7 @@ class KerasTrainableAfterCompile(KerasRule, code="S812", cause="LOOP-FREEZE"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Findings:
-        stores = [
-            event
-            for event in program.events
-            if event.kind == STORE and event.target is not None and event.target.name == "trainable"
-        ]
+        stores = [event for event in program.stores if event.target.name == "trainable"]
         if not stores:
             return
         known = list(compiles(program))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from netmend.check.examples import NET_CLASS, TORCH
 from netmend.check.rule import Findings, Snippet, StaticRule
-from netmend.program.engine.history import STORE, Body, CallEvent, Event, Loop, always
+from netmend.program.engine.history import Body, CallEvent, Event, Loop, StoreEvent, always
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Instance, Param, Value, constant, resolved
 from netmend.program.meaning.loops import (
@@ -160,7 +160,7 @@ class OptimizerMadeInTrainingLoop(StaticRule, code="S124", cause="OPT-PARAMS"):
         if any(changes_in(value, loop) for value in settings):
             return False
         return not any(
-            other.kind == STORE and other.target is not None and other.target.name in ("requires_grad", "lr")
+            isinstance(other, StoreEvent) and other.target.name in ("requires_grad", "lr")
             for other in loop.events()
         ) and not any(
             other.call is not None and other.call.method == "requires_grad_" for other in loop.events()
@@ -257,7 +257,7 @@ def _is_only_called(events: list[Event], layer: Value) -> bool:
                 return False
             if call.receiver is not None and _reads(call.receiver, layer):
                 return False
-        elif event.kind == STORE and event.target is not None:
+        elif isinstance(event, StoreEvent):
             base = event.target.base
             if base is not None and (resolved(event.value) is layer or _reads(base, layer)):
                 return False

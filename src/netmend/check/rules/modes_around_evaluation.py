@@ -9,10 +9,10 @@ from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import (
     EXIT,
     RETURN,
-    STORE,
     CallEvent,
     Event,
     Loop,
+    StoreEvent,
     before,
     branches_between,
 )
@@ -134,7 +134,7 @@ class TrainModeNotRestored(StaticRule, code="S112", cause="LOOP-MODE-TRAIN"):
             if any(item.kind in (EXIT, RETURN) for item in block.items if isinstance(item, Event)):
                 return False
         for event in loop.events():
-            if event.kind == STORE and event.target is not None and event.target.name == "training":
+            if isinstance(event, StoreEvent) and event.target.name == "training":
                 return False
         backs = [event for event in switches(program) if loop in event.loops() and not is_eval(event)]
         if any(may_switch(event, model) for event in backs) or runs_once(loop):

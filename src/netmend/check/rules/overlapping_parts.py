@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from netmend.check.rule import Findings, Snippet, StaticRule
-from netmend.program.engine.history import STORE
+from netmend.program.engine.history import StoreEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Const, Item, Operation, Value, constant, resolved
 from netmend.program.meaning.arrays import Cut, cuts, same_numbers
@@ -162,7 +162,7 @@ class OverlappingParts(StaticRule, code="S511", cause="VAL-SPLIT"):
         stored = []
         for event in program.events:
             value = event.value
-            if event.kind == STORE and event.target is not None and isinstance(value, Call):
+            if isinstance(event, StoreEvent) and isinstance(value, Call):
                 rows = (
                     _range(value.argument("indices", 1))
                     if value.qualified == "torch.utils.data.Subset"

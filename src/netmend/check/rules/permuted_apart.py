@@ -99,7 +99,7 @@ def _pairs(program: Program) -> Iterator[tuple[Value, Value]]:
     """Inputs and labels that belong together row by row."""
     for event in program.calls:
         call = event.call
-        if call is None or call.open:
+        if call.open:
             continue
         if call.qualified in ("torch.utils.data.TensorDataset", SPLIT) or (
             call.method == "fit" and len(call.args) >= 2

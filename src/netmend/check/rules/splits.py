@@ -6,7 +6,7 @@ import ast
 
 from netmend.check.examples import TORCH
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
-from netmend.program.engine.history import STORE
+from netmend.program.engine.history import StoreEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
     Attribute,
@@ -210,8 +210,8 @@ class OneDatasetForBoth(StaticRule, code="S521", cause="VAL-SPLIT"):
 def _names(program: Program) -> dict[int, list[str]]:
     """The names that loaders are stored under."""
     found: dict[int, list[str]] = {}
-    for event in program.events:
-        if event.kind == STORE and event.target is not None and event.target.name:
+    for event in program.stores:
+        if event.target.name:
             loader = loader_made(event.value)
             if loader is not None:
                 found.setdefault(id(loader), []).append(event.target.name)
@@ -263,7 +263,7 @@ class SecondSplitOfAll(StaticRule, code="S524", cause="VAL-SPLIT"):
     def check(self, program: Program) -> Findings:
         splits: dict[int, tuple[Call, list[str]]] = {}
         for event in program.events:
-            part = split_part(event.value) if event.kind == STORE and event.target is not None else None
+            part = split_part(event.value) if isinstance(event, StoreEvent) else None
             if part is not None and event.target is not None:
                 splits.setdefault(id(part[0]), (part[0], []))[1].append(event.target.name)
         made = list(splits.values())

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from netmend.check.examples import TORCH_F
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
-from netmend.program.engine.history import STORE, Event
+from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Item, Operation, Param, Value, constant, resolved
 from netmend.program.meaning.gradient_flow import reach
@@ -165,9 +165,9 @@ class TargetNetworkNotCopied(StaticRule, code="S417", cause="API-USAGE"):
         synchronised = {id(model) for model in _synchronised(program)}
         if not synchronised:
             return
-        for event in program.events:
+        for event in program.stores:
             target = event.target
-            if event.kind != STORE or target is None or not _lags(target.name):
+            if not _lags(target.name):
                 continue
             model = bare(event.value)
             written = _written(event)

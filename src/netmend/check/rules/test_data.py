@@ -6,7 +6,7 @@ import ast
 
 from netmend.check.examples import TORCH
 from netmend.check.rule import Findings, Snippet, StaticRule
-from netmend.program.engine.history import STORE
+from netmend.program.engine.history import StoreEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Value, resolved
 from netmend.program.meaning.loaders import dataset_of, evaluated, image_set, loader_made, split_of, trained
@@ -224,9 +224,7 @@ class TestSetIsTrainingSet(StaticRule, code="S525", cause="VAL-SPLIT"):
 
     def check(self, program: Program) -> Findings:
         loaders = [
-            (event, loader_made(event.value))
-            for event in program.events
-            if event.kind == STORE and event.target is not None
+            (event, loader_made(event.value)) for event in program.events if isinstance(event, StoreEvent)
         ]
         fed: list[Call] = []
         for event, loader in loaders:

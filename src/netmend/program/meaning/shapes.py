@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from netmend.program.engine.history import STORE
 from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import (
     Attribute,
@@ -337,11 +336,7 @@ class Shapes:
 def _changed_in_place(program: Program) -> list[Value]:
     """Arrays that get another shape after they were made: `a.resize((n, 1))`, `a.shape = n, 1`."""
     owners = [event.call.receiver for event in program.methods_of(*_IN_PLACE)]
-    owners += [
-        event.target.base
-        for event in program.events
-        if event.kind == STORE and event.target is not None and event.target.name == "shape"
-    ]
+    owners += [event.target.base for event in program.stores if event.target.name == "shape"]
     return [resolved(owner) for owner in owners if owner is not None]
 
 

@@ -21,6 +21,7 @@ from netmend.program.engine.history import (
     Guard,
     Loop,
     Part,
+    StoreEvent,
 )
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -150,7 +151,7 @@ def is_zero(event: Event) -> bool:
         if call.method == "zero_grad" or call.qualified == "torch._foreach_zero_":
             return True
         return call.method in ("zero_", "fill_", "detach_") and _is_grad(call.receiver)
-    return event.kind == STORE and event.target is not None and event.target.name == "grad"
+    return isinstance(event, StoreEvent) and event.target.name == "grad"
 
 
 def _is_grad(value: Value | None) -> bool:
