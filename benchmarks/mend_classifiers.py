@@ -29,7 +29,7 @@ from scipy import stats
 
 from netmend.mend.fit import State
 from netmend.mend.torch.methods import BASELINE, METHODS, OURS, method
-from netmend.mend.torch.running import Attempt, Budget, mend, rates
+from netmend.mend.torch.running import Attempt, Budget, mend, tally
 from netmend.mend.torch.spec import Examples, Spec, examples, task_of, tensors
 from netmend.mend.torch.state_file import change_module
 
@@ -122,12 +122,13 @@ def judged(faulty: Problem, spec: Spec, attempt: Attempt | None, fault: str) -> 
     if attempt is not None:
         change_module(faulty.model, attempt.patch, State.IN)
     with torch.no_grad():
-        seen = rates(faulty.model, spec.task, failing, guard)
+        seen = tally(faulty.model, spec.task, failing, guard)
         accuracy = float((faulty.model(faulty.clean[0]).argmax(1) == faulty.clean[1]).float().mean())
         attacked = faulty.model(faulty.triggered[0]).argmax(1) == TARGET
     if attempt is not None:
         change_module(faulty.model, attempt.patch, State.OUT)
-    found = {"repaired": seen.repaired, "broken": seen.broken, "accuracy": accuracy}
+    shares = {"repaired": seen.repaired_share or 0.0, "broken": seen.broken_share or 0.0}
+    found = {**shares, "accuracy": accuracy}
     if fault == "backdoor":
         found["attack"] = float(attacked.float().mean())
     if attempt is not None:

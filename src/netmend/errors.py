@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class NetmendError(Exception):
     """Base of all errors that are shown to a user as one line, without a traceback."""
@@ -21,3 +24,14 @@ class RunUnreadable(NetmendError):
 
 class MissingExtra(NetmendError):
     """A feature needs an optional package that is not installed."""
+
+
+@contextmanager
+def needing_torch(why: str) -> Iterator[None]:
+    """Imports of what needs PyTorch; a sentence with advice where it is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as problem:
+        if (problem.name or "").partition(".")[0] != "torch":
+            raise
+        raise MissingExtra(f"{why}: pip install torch") from None

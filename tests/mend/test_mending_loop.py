@@ -11,6 +11,8 @@ from torch import nn
 
 from netmend.errors import UsageError
 from netmend.mend.fit import State
+from netmend.mend.gate import worth
+from netmend.mend.tally import Tally
 from netmend.mend.torch.methods import METHODS, OURS, method
 from netmend.mend.torch.running import Budget, mend
 from netmend.mend.torch.spec import Spec
@@ -64,12 +66,12 @@ def test_every_method_gives_a_patch_and_leaves_the_model_alone(name: str) -> Non
     again = mend(model, spec, method(name), BUDGET, seed=3)
     assert [piece.new.tolist() for piece in again.patch] == [piece.new.tolist() for piece in attempt.patch]
     # A search may end where it began; then nothing may be claimed either.
-    assert attempt.patch.touched > 0 or attempt.repaired == attempt.held_out.repaired == 0.0
+    assert attempt.patch.touched > 0 or attempt.repaired == attempt.held_out.repaired_share == 0.0
     assert attempt.patch.meta["method"] == name
     # What the attempt says is what the patched model does.
     change_module(model, attempt.patch, State.IN)
     right = model(spec.failing_holdout.inputs[0]).argmax(1) == spec.failing_holdout.wanted
-    assert float(right.float().mean()) == pytest.approx(attempt.held_out.repaired)
+    assert float(right.float().mean()) == pytest.approx(attempt.held_out.repaired_share)
     change_module(model, attempt.patch, State.OUT)
     assert bits(model) == first
 
@@ -77,8 +79,8 @@ def test_every_method_gives_a_patch_and_leaves_the_model_alone(name: str) -> Non
 def test_the_baseline_repairs_and_keeps_the_guard() -> None:
     model, spec = problem()
     attempt = mend(model, spec, method("fine_tune_kl"), BUDGET)
-    assert attempt.held_out.repaired >= 0.8 and attempt.held_out.broken <= 0.1
-    loose = mend(model, spec, method("fine_tune"), replace(BUDGET, penalty=0.0))
+    assert attempt.held_out.repaired_share >= 0.8 and attempt.held_out.broken_share <= 0.1
+    loose = mend(model, spec, method("fine_tune"), BUDGET)
     assert loose.held_out.drift > attempt.held_out.drift
 
 
@@ -89,11 +91,11 @@ def test_the_best_look_is_kept() -> None:
         BUDGET, steps=60, rate=0.002, look_every=1
     )  # unguarded: early looks are better than late ones
 
-    def said(step: int, rates: object) -> None:
-        seen.append(rates.repaired - budget.penalty * rates.broken)  # type: ignore[attr-defined]
+    def said(step: int, now: Tally) -> None:
+        seen.append(worth(now))
 
     attempt = mend(model, spec, method("fine_tune"), budget, said=said)
-    assert attempt.held_out.repaired - budget.penalty * attempt.held_out.broken == pytest.approx(max(seen))
+    assert worth(attempt.held_out) == pytest.approx(max(seen))
     assert max(seen) > seen[-1]
 
 
@@ -120,7 +122,7 @@ def test_a_sparse_repair_stays_within_its_share_and_does_as_well() -> None:
     dense, sparse = (mend(model, spec, method(name), BUDGET) for name in ("mixing", OURS))
     assert 0 < sparse.patch.touched <= 0.2 * sum(one.numel() for one in model.parameters())
     assert dense.patch.share > 0.5
-    assert sparse.held_out.repaired >= 0.8 and sparse.held_out.broken <= 0.1
+    assert sparse.held_out.repaired_share >= 0.8 and sparse.held_out.broken_share <= 0.1
     assert sparse.steps == BUDGET.steps  # both phases together
 
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from netmend.errors import UsageError
 from netmend.mend.torch.descent import ALPHA, MaskedDescent, objective
 from netmend.mend.torch.mixing import Average, Mixing
-from netmend.mend.torch.running import rates
+from netmend.mend.torch.running import tally
 from netmend.mend.torch.spec import BINARY, NUMBERS, PROBABILITIES, Task, task_of
 from netmend.mend.torch.undisturbed import undisturbed
 from netmend.mend.torch.units import Group, argmax, pareto, share, top_share, units, whole
@@ -187,9 +187,9 @@ def test_rates_count_only_what_changed_sides() -> None:
         (torch.tensor([[3.0], [4.0], [-1.0]]), torch.tensor([0, 1, 1])),  # the second was never right
     )
     model.weight.data = torch.tensor([[0.0], [1.0]])
-    seen = rates(model, spec.task, spec.failing, spec.guard)
-    assert (seen.repaired_count, seen.failing, seen.broken_count, seen.guarded) == (2, 2, 2, 2)
-    assert seen.repaired == 1.0 and seen.drift > 0
+    seen = tally(model, spec.task, spec.failing, spec.guard)
+    assert (seen.repaired, seen.failing, seen.broken, seen.guarded) == (2, 2, 2, 2)
+    assert seen.repaired_share == 1.0 and seen.drift > 0
 
 
 def test_a_model_is_left_as_it_was_even_after_an_error() -> None:

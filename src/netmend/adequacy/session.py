@@ -7,7 +7,7 @@ from typing import Any
 
 from netmend.adequacy.assess import assess
 from netmend.adequacy.result import Adequacy
-from netmend.errors import MissingExtra, UsageError
+from netmend.errors import UsageError, needing_torch
 
 LIMIT = 5_000  # inputs of the training data and of the test set that are looked at
 POOL_TIMES = 10  # a pool may be so many times larger: less is kept of it
@@ -31,12 +31,8 @@ def adequacy(
         raise UsageError(f"limit must be at least 2 inputs, got {limit}")
     if count < 1:
         raise UsageError(f"count must be at least 1, got {count}")
-    try:
+    with needing_torch("adequacy needs PyTorch, which is not installed"):
         from netmend.adequacy.torch.collector import Collector
-    except ModuleNotFoundError as problem:
-        if problem.name != "torch":
-            raise
-        raise MissingExtra("adequacy needs PyTorch, which is not installed: pip install torch") from None
     collector = Collector(model, layer, forward, seed)
     known = collector.collect(train, "train", limit)
     asked = collector.collect(test, "test", limit)

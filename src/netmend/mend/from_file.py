@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from netmend.errors import MissingExtra, UsageError
+from netmend.errors import UsageError, needing_torch
 from netmend.mend.change_model import patch_onto
 from netmend.mend.model_files import open_model
 from netmend.mend.options import MendOptions
@@ -25,13 +25,9 @@ def mend_file(
     told: Told = lambda stage: None,
 ) -> Mended:
     """The module was built by the user's function; what weights it has does not matter. The file stays as it is."""
-    try:
+    with needing_torch("mending needs PyTorch, which is not installed"):
         from netmend.mend.torch.case import refuse_unusable
         from netmend.mend.torch.state_file import device_for, load_weights
-    except ModuleNotFoundError as problem:
-        if (problem.name or "").partition(".")[0] != "torch":
-            raise
-        raise MissingExtra("mending needs PyTorch, which is not installed: pip install torch") from None
     place = device_for(device)
     stored = open_model(path)
     if not hasattr(module, "state_dict"):

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from netmend.errors import MissingExtra, UsageError
+from netmend.errors import UsageError, needing_torch
 from netmend.mend.files import beside, folder_whole, sync, written_whole
 from netmend.mend.patch import Piece
 from netmend.mend.safetensors_format import Contents, read_contents
@@ -50,12 +50,8 @@ def open_model(path: Path) -> ModelFile:
     if path.name.endswith(_INDEX):
         return _folder(path.parent, path)
     if path.suffix in _PICKLED:
-        try:
+        with needing_torch(f"{path.name} can only be read with PyTorch"):
             from netmend.mend.torch.state_file import StateFile
-        except ModuleNotFoundError as problem:
-            if (problem.name or "").partition(".")[0] != "torch":
-                raise
-            raise MissingExtra(f"{path.name} can only be read with PyTorch: pip install torch") from None
         return StateFile(path)
     return SafetensorsModel(path, [read_contents(path)])
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from netmend.errors import MissingExtra, NetmendError, UsageError
+from netmend.errors import NetmendError, UsageError, needing_torch
 from netmend.mend.gate import verdict_on, within, worth
 from netmend.mend.kept import Kept, attempts_folder, key_of
 from netmend.mend.options import MendOptions
@@ -50,13 +50,9 @@ def mend(
         raise UsageError(
             "a repair needs failing=(inputs, wanted) and guard=inputs: what must change, and what must not"
         )
-    try:
+    with needing_torch("mending needs PyTorch, which is not installed"):
         from netmend.mend.torch.case import case_of
         from netmend.mend.torch.methods import AUTO, BASELINE, method
-    except ModuleNotFoundError as problem:
-        if (problem.name or "").partition(".")[0] != "torch":
-            raise
-        raise MissingExtra("mending needs PyTorch, which is not installed: pip install torch") from None
     # The baseline is always measured: a method that does not beat it is not worth its trouble.
     names = tuple(dict.fromkeys((BASELINE, *(options.methods or AUTO))))
     for name in names:

@@ -69,14 +69,15 @@ def given_of(model: nn.Module, what: str, data: Any, labelled: bool) -> Given:
         raise
     except (TypeError, ValueError, RuntimeError) as problem:
         raise UsageError(f"the {what} inputs cannot be made into tensors: {_first(problem)}") from None
-    counts = {len(one) if one.dim() else -1 for one in (*inputs, *(() if labels is None else (labels,)))}
+    arrays = inputs if labels is None else (*inputs, labels)
+    counts = {len(one) if one.dim() else -1 for one in arrays}
     if len(counts) != 1 or -1 in counts:
-        shapes = [list(one.shape) for one in (*inputs, *(() if labels is None else (labels,)))]
+        shapes = [list(one.shape) for one in arrays]
         raise UsageError(
             f"the {what} set must hold one wanted answer per input; its arrays have the shapes "
             f"{', '.join(map(str, shapes))}"
         )
-    for one in (*inputs, *(() if labels is None else (labels,))):
+    for one in arrays:
         if one.is_floating_point() and not bool(torch.isfinite(one).all()):
             raise UsageError(f"the {what} set holds values that are infinite or NaN; leave those inputs out")
     if labels is not None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,34 +11,16 @@ import torch
 from torch import Tensor, nn
 
 from netmend.errors import UsageError
+from netmend.mend.gate import worth
 from netmend.mend.patch import Patch, patch_between
+from netmend.mend.tally import Tally
 from netmend.mend.torch.spec import Examples, Spec, Task, scores_on
 from netmend.mend.torch.state_file import weights_of
 from netmend.mend.torch.undisturbed import copied, mendable, put_back, undisturbed
 
 
-@dataclass(frozen=True)
-class Rates:
-    """Shares with the counts behind them; a rate of nothing is 0."""
-
-    repaired_count: int
-    failing: int  # inputs that were wrong before
-    broken_count: int
-    guarded: int  # inputs that were right before
-    loss: float  # mean on the failing inputs
-    drift: float  # mean distance of the guard's answers from those before
-
-    @property
-    def repaired(self) -> float:
-        return self.repaired_count / self.failing if self.failing else 0.0
-
-    @property
-    def broken(self) -> float:
-        return self.broken_count / self.guarded if self.guarded else 0.0
-
-
 @torch.no_grad()
-def rates(model: nn.Module, task: Task, failing: Examples, guard: Examples) -> Rates:
+def tally(model: nn.Module, task: Task, failing: Examples, guard: Examples) -> Tally:
     """Of the model as it is now; who was wrong or right before is told by the reference scores."""
     with undisturbed(model), torch.no_grad():
         now, kept = scores_on(model, task, failing), scores_on(model, task, guard)
@@ -50,7 +30,7 @@ def rates(model: nn.Module, task: Task, failing: Examples, guard: Examples) -> R
     was_right = ~task.wrong(guard.reference, guard.wanted) if len(guard) else torch.zeros(0, dtype=torch.bool)
     repaired = was_wrong & ~task.wrong(now, failing.wanted) if len(failing) else was_wrong
     broken = was_right & task.wrong(kept, guard.wanted) if len(guard) else was_right
-    return Rates(
+    return Tally(
         int(repaired.sum()),
         int(was_wrong.sum()),
         int(broken.sum()),
@@ -71,7 +51,6 @@ class Budget:
     look_every: int = 20  # steps between looks at the hold-outs
     population: int = 40
     generations: int = 40
-    penalty: float = 5.0  # one part of the guard broken weighs as much as five parts of the failures repaired
 
     def __post_init__(self) -> None:
         for name in ("steps", "failing_batch", "guard_batch", "look_every", "generations"):
@@ -91,26 +70,23 @@ class Run:
     spec: Spec
     budget: Budget
     random: torch.Generator
-    said: Callable[[int, Rates], None] | None = None
+    said: Callable[[int, Tally], None] | None = None
     steps: int = 0
     notes: list[str] = field(default_factory=list)
     _best: dict[str, Tensor] | None = None
-    _best_worth: tuple[float, float] = (-float("inf"), -float("inf"))
-
-    def worth(self, seen: Rates) -> tuple[float, float]:
-        """Counts decide; between equal ones the smoother losses."""
-        return seen.repaired - self.budget.penalty * seen.broken, -(0.5 * seen.loss + seen.drift)
+    _best_order: tuple[float, float] = (-float("inf"), -float("inf"))
 
     def look(self) -> None:
         """Keep the weights if they are the best so far."""
         if not self.spec.judged:
             return
-        seen = rates(self.model, self.spec.task, self.spec.failing_holdout, self.spec.guard_holdout)
+        seen = tally(self.model, self.spec.task, self.spec.failing_holdout, self.spec.guard_holdout)
         if self.said is not None:
             self.said(self.steps, seen)
-        worth = self.worth(seen)
-        if all(value == value for value in worth) and worth > self._best_worth:
-            self._best, self._best_worth = copied(self.model), worth
+        # Counts decide; between equal ones the smoother losses.
+        order = worth(seen), -(0.5 * seen.loss + seen.drift)
+        if all(value == value for value in order) and order > self._best_order:
+            self._best, self._best_order = copied(self.model), order
 
     def settle(self) -> None:
         """The best weights; without hold-outs those of now."""
@@ -139,19 +115,19 @@ class Attempt:
     method: str
     seed: int
     patch: Patch
-    seen: Rates  # on the failing and guard inputs that repair used
-    held_out: Rates
+    seen: Tally  # on the failing and guard inputs that repair used
+    held_out: Tally
     seconds: float
     steps: int
     notes: tuple[str, ...] = ()
 
     @property
     def repaired(self) -> float:
-        return self.seen.repaired
+        return self.seen.repaired_share or 0.0
 
     @property
     def broken(self) -> float:
-        return self.seen.broken
+        return self.seen.broken_share or 0.0
 
 
 def mend(
@@ -160,7 +136,7 @@ def mend(
     method: Method,
     budget: Budget | None = None,
     seed: int = 0,
-    said: Callable[[int, Rates], None] | None = None,
+    said: Callable[[int, Tally], None] | None = None,
 ) -> Attempt:
     """Try one method. The model's weights, modes and gradients are afterwards what they were, bit for bit."""
     budget = budget or Budget()
@@ -174,9 +150,10 @@ def mend(
             run.settle()
             refused = _refuse_non_finite(model, first)
         seconds = time.perf_counter() - started
-        seen = rates(model, spec.task, spec.failing, spec.guard)
-        held_out = rates(model, spec.task, spec.failing_holdout, spec.guard_holdout)
-        patch = patch_between(before, weights_of(model), _facts(method, seed, run, seen, held_out))
+        seen = tally(model, spec.task, spec.failing, spec.guard)
+        held_out = tally(model, spec.task, spec.failing_holdout, spec.guard_holdout)
+        facts = {"method": method.name, "seed": str(seed), "steps": str(run.steps)}
+        patch = patch_between(before, weights_of(model), facts)
     finally:
         weights_of(model).take(before)
     notes = tuple(run.notes) + refused
@@ -189,14 +166,3 @@ def _refuse_non_finite(model: nn.Module, first: dict[str, torch.Tensor]) -> tupl
         return ()
     put_back(model, first)
     return ("the weights became infinite or NaN and were put back; try a smaller rate",)
-
-
-def _facts(method: Method, seed: int, run: Run, seen: Rates, held_out: Rates) -> dict[str, str]:
-    figures = {
-        "repaired": seen.repaired,
-        "broken": seen.broken,
-        "generalised": held_out.repaired,
-        "broken_holdout": held_out.broken,
-        "drift": held_out.drift if math.isfinite(held_out.drift) else None,
-    }
-    return {"method": method.name, "seed": str(seed), "steps": str(run.steps), "metrics": json.dumps(figures)}

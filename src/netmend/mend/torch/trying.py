@@ -9,14 +9,14 @@ from functools import cache
 from pathlib import Path
 
 from netmend.mend.fit import State
-from netmend.mend.gate import PENALTY, within, worth
+from netmend.mend.gate import within, worth
 from netmend.mend.options import MendOptions
 from netmend.mend.patch import Patch, patch_between
 from netmend.mend.result import Tried
 from netmend.mend.tally import Tally
 from netmend.mend.torch.case import Case
 from netmend.mend.torch.methods import method
-from netmend.mend.torch.running import Budget, Rates, mend, rates
+from netmend.mend.torch.running import Budget, mend, tally
 from netmend.mend.torch.state_file import change_module, weights_of
 from netmend.mend.torch.undisturbed import between, copied, put_back
 
@@ -37,7 +37,6 @@ def budget_of(options: MendOptions, rate: float | None) -> Budget:
         failing_batch=32,
         guard_batch=128,
         look_every=max(1, options.steps // _LOOKS),
-        penalty=PENALTY,
     )
     return kept if rate is None else replace(kept, rate=rate)
 
@@ -53,7 +52,7 @@ def tried(
     told = None if said is None else lambda step, _: said(step)
     attempt = mend(case.model, case.spec, method(name), budget_of(options, rate), options.seed, told)
     patch, part, notes = attempt.patch, 1.0, attempt.notes
-    validation = _tally(attempt.held_out)
+    validation = attempt.held_out
     too_much = validation.repaired > 0 and not within(validation, options.bound)
     if too_much and (found := held_back(case, patch, options.bound)):
         patch, part = found
@@ -86,7 +85,7 @@ def measured(case: Case, patch: Patch) -> tuple[Tally, Tally, Tally]:
     )
     change_module(case.model, patch, State.IN)
     try:
-        first, second, third = (_tally(rates(case.model, spec.task, *pair)) for pair in sets)
+        first, second, third = (tally(case.model, spec.task, *pair) for pair in sets)
     finally:
         change_module(case.model, patch, State.OUT)
     return first, second, third
@@ -103,7 +102,7 @@ def held_back(case: Case, patch: Patch, bound: float) -> tuple[Patch, float] | N
     try:
         for part in PARTS:
             put_back(model, between(old, new, part))
-            now = _tally(rates(model, spec.task, spec.failing_holdout, spec.guard_holdout))
+            now = tally(model, spec.task, spec.failing_holdout, spec.guard_holdout)
             if within(now, bound) and (best is None or worth(now) > best[0]):
                 best = worth(now), part, patch_between(before, weights_of(model))
     finally:
@@ -119,9 +118,3 @@ def code_digest() -> str:
         if "language" not in file.parts:
             whole.update(file.read_bytes())
     return whole.hexdigest()
-
-
-def _tally(found: Rates) -> Tally:
-    return Tally(
-        found.repaired_count, found.failing, found.broken_count, found.guarded, found.loss, found.drift
-    )

@@ -23,6 +23,17 @@ _SAMPLE = 65_536
 _DRIFT_SAMPLE = 4_096
 
 
+# The values at or beyond which a bounded function is flat. A tanh counts as flat strictly beyond 0.99.
+_BEYOND = float(np.nextafter(np.float32(0.99), np.float32(1)))
+FLAT_ENDS: dict[str, tuple[float, float]] = {
+    "sigmoid": (0.01, 0.99),
+    "hardsigmoid": (0.0, 1.0),
+    "tanh": (-_BEYOND, _BEYOND),
+    "softsign": (-_BEYOND, _BEYOND),
+    "relu6": (0.0, 6.0),
+}
+
+
 class HostMeter:
     """See Meter. Results are known at once and handed out by `collect`."""
 
@@ -38,7 +49,7 @@ class HostMeter:
 
     @torch.no_grad()
     def activation(self, component: str, tensor: Tensor, unit_axis: int, function: str | None) -> None:
-        values = _real(tensor)
+        values = real(tensor)
         count = values.numel()
         if not count:
             return
@@ -49,18 +60,29 @@ class HostMeter:
             zero_share = count_zeros(values) / count
             if function in RELU_LIKE or low == 0.0:
                 silent = silent_share(values, unit_axis)
-        saturated = saturated_share(values, function)
+        flat = saturated(values, function)
         spread = sample_spread(values, rms)
-        std = _std(mean, rms)
+        std = std_of(mean, rms)
         if std < 0.05 * abs(mean):  # nothing is left of the digits: compute it the long way
             std = float(torch.linalg.vector_norm(values - mean)) / math.sqrt(count)
-        row = (mean, std, rms, low, high, zero_share, nonfinite, silent, saturated, spread)
+        row = (
+            mean,
+            std,
+            rms,
+            low,
+            high,
+            zero_share,
+            nonfinite,
+            silent,
+            NAN if flat is None else float(flat.float().mean()),
+            spread,
+        )
         self._rows.append(("activation", component, self._step, row))
 
     @torch.no_grad()
     def parameters(self, kind: str, names: Sequence[str], tensors: Sequence[Tensor]) -> None:
         for name, tensor in zip(names, tensors, strict=True):
-            values = _real(tensor)
+            values = real(tensor)
             count = tensor.numel()
             if not values.numel():
                 continue
@@ -90,7 +112,7 @@ class HostMeter:
         for name, tensor in zip(names, tensors, strict=True):
             self._before[name] = _comparable(tensor).clone()
             if name not in self._first:  # drift is counted from before the first update
-                self._first[name] = strided_sample(_real(tensor), _DRIFT_SAMPLE).clone()
+                self._first[name] = strided_sample(real(tensor), _DRIFT_SAMPLE).clone()
 
     @torch.no_grad()
     def updates(self, names: Sequence[str], tensors: Sequence[Tensor]) -> None:
@@ -131,11 +153,14 @@ class HostMeter:
         self._scalars.clear()
 
 
-def _real(tensor: Tensor) -> Tensor:
-    """Detached float32/float64 values of any float tensor; only the stored values of a sparse one."""
+def real(tensor: Tensor, coalesced: bool = True) -> Tensor:
+    """Detached float32/float64 values of any float tensor; only the stored ones of a sparse one.
+
+    Coalescing would make the host wait for a device: there, duplicate entries are looked at one by one.
+    """
     values = tensor.detach()
     if values.is_sparse:
-        values = values.coalesce().values()
+        values = values.coalesce().values() if coalesced else values._values()
     if values.is_complex():
         values = torch.view_as_real(values)
     return values if values.dtype in (torch.float32, torch.float64) else values.float()
@@ -160,7 +185,7 @@ def moments(values: Tensor) -> tuple[float, float, float, float]:
     return float(values.sum()) / count, rms, float(low), float(high)
 
 
-def _std(mean: float, rms: float) -> float:
+def std_of(mean: float, rms: float) -> float:
     return math.sqrt(max(rms * rms - mean * mean, 0.0)) if math.isfinite(rms) else NAN
 
 
@@ -186,20 +211,19 @@ def silent_share(values: Tensor, unit_axis: int) -> float:
     return float((peaks <= 0).float().mean())
 
 
-def saturated_share(values: Tensor, function: str | None) -> float:
-    """Share of values on the flat part of a bounded activation function."""
-    if function in ("sigmoid", "hardsigmoid"):
-        margin = 0.01 if function == "sigmoid" else 0.0
-        flat = (values <= margin) | (values >= 1 - margin)
-    elif function in ("tanh", "softsign"):
-        flat = values.abs() > 0.99
-    elif function == "hardtanh":
-        flat = (values == values.max()) | (values == values.min())
-    elif function == "relu6":
-        flat = (values <= 0) | (values >= 6)
+def saturated(values: Tensor, function: str | None) -> Tensor | None:
+    """Which values lie on the flat part of a bounded activation function."""
+    low: float | Tensor
+    high: float | Tensor
+    if (
+        function == "hardtanh"
+    ):  # its ends are settings that are not known here; they are where the extreme values lie
+        low, high = torch.aminmax(values)
+    elif function in FLAT_ENDS:
+        low, high = FLAT_ENDS[function]
     else:
-        return NAN
-    return float(flat.float().mean())
+        return None
+    return (values <= low) | (values >= high)
 
 
 def evenly(values: Tensor, samples: int) -> Tensor:

@@ -108,7 +108,18 @@ class Losses:
             settings = loss_settings(original, args, kwargs)
             if flattened(session.models.last_output, prediction):
                 settings["sequence"] = True
-            self._learn(name, criterion, settings, site, prediction, target)
+            module = self.running_module
+            self._store(
+                LossFact(
+                    name,
+                    criterion,
+                    "function" if module is None else "module",
+                    settings,
+                    operands_of(criterion, prediction, target),
+                    created=None if module is None else session.created.get(module),
+                    called=site,
+                )
+            )
         if not grad and session.evaluation.current is None:
             return
         value = result.detach() if result.numel() == 1 else result.detach().float().mean()
@@ -151,28 +162,6 @@ class Losses:
         if self.facts[name].backward is not None or any(o.requires_grad for o in self.facts[name].operands):
             return False
         return any(isinstance(value, Tensor) and value.requires_grad for value in (prediction, target))
-
-    def _learn(
-        self,
-        name: str,
-        criterion: str,
-        settings: dict[str, Any],
-        site: Site | None,
-        prediction: Any,
-        target: Any,
-    ) -> None:
-        module = self.running_module
-        operands = operands_of(criterion, prediction, target)
-        fact = LossFact(
-            name=name,
-            criterion=criterion,
-            form="module" if module is not None else "function",
-            settings=settings,
-            operands=operands,
-            created=self.session.created.get(module) if module is not None else None,
-            called=site,
-        )
-        self._store(fact)
 
     def _store(self, fact: LossFact) -> None:
         self.facts[fact.name] = fact

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
-from netmend.adapters.torch.meters.host_meter import _std
+from netmend.adapters.torch.meters.host_meter import std_of
 from netmend.adapters.torch.watch.eligible import plain
 from netmend.adapters.torch.watch.kinds import activation_of
 from netmend.vocabulary import ModelFact, ModuleFact, ParameterFact, SchedulerFact, Site, Statistics
@@ -201,7 +201,7 @@ def _initial(parameter: Tensor) -> tuple[Statistics, float | None]:
     )
     mean, rms, minimum, maximum, zeros = numbers.tolist()
     nonfinite = 0 if rms == rms and abs(rms) != float("inf") else int((~torch.isfinite(values)).sum())
-    return Statistics(mean, _std(mean, rms), rms, minimum, maximum, zeros, nonfinite), _symmetric(values)
+    return Statistics(mean, std_of(mean, rms), rms, minimum, maximum, zeros, nonfinite), _symmetric(values)
 
 
 def _symmetric(values: Tensor) -> float | None:

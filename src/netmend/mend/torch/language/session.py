@@ -123,7 +123,8 @@ class _Session:
             return Outcome(tuple(tried), None, None, tuple(plans.values()))
         _, name, before, after = best
         facts = next(one for one in tried if one.method == name)
-        meta = {"method": name, "metrics": json.dumps({key: getattr(facts, key) for key in _FACTS})}
+        figures = {key: value for key, value in vars(facts).items() if key not in ("method", "score")}
+        meta = {"method": name, "metrics": json.dumps(figures)}
         patch = patch_for_folder(
             self.folder, before, after, getattr(self.model, "base_model_prefix", ""), meta
         )
@@ -171,19 +172,6 @@ class _Session:
         length = max(len(row.ids) for row in (*self.data.guard, *(pair.bad for pair in self.data.pairs)))
         texts = len(self.data.guard) + len(self.data.pairs)
         return plan(self.shape, rows, length, texts, free, one_block, self.options.budget.reference_tokens)
-
-
-_FACTS = (
-    "rate",
-    "repaired",
-    "growth",
-    "repaired_unseen",
-    "growth_unseen",
-    "touched",
-    "seconds",
-    "steps",
-    "chosen",
-)
 
 
 def _repaired(before: Measure, after: Measure) -> float:

@@ -7,26 +7,18 @@ launches per tensor), but without a wait for the device, and with the same numbe
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from netmend.adapters.torch.meters.device.rows import FLAT_ENDS
-from netmend.adapters.torch.meters.host_meter import evenly
+from netmend.adapters.torch.meters import host_meter
 
 SPREAD_SAMPLES = 8
 PASSES = 8  # how often these operations read a tensor, about
 
 
-def real(tensor: Tensor) -> Tensor:
-    """Detached float32 or float64 values; the stored ones of a sparse tensor."""
-    values = tensor.detach()
-    if values.is_sparse:
-        # Coalescing would wait for the device; duplicate entries are looked at one by one instead.
-        values = values._values()
-    if values.is_complex():
-        values = torch.view_as_real(values)
-    return values if values.dtype in (torch.float32, torch.float64) else values.float()
+real = partial(host_meter.real, coalesced=False)
 
 
 def sample(tensor: Tensor, at_most: int) -> Tensor:
@@ -56,14 +48,11 @@ def activation_numbers(values: Tensor, unit_axis: int | None, function: str | No
     numbers = describe(values)
     nothing = torch.zeros((), dtype=torch.float64, device=values.device)
     saturated = spread = compared = silent = nothing
-    if function == "hardtanh":
-        # Its ends are settings that are not known here; they are where the extreme values lie.
-        saturated = ((values <= numbers[2]) | (values >= numbers[3])).sum()
-    elif function in FLAT_ENDS:
-        low_end, high_end = FLAT_ENDS[function]
-        saturated = ((values <= low_end) | (values >= high_end)).sum()
+    flat = host_meter.saturated(values, function)
+    if flat is not None:
+        saturated = flat.sum()
     if values.dim() >= 2 and values.shape[0] >= 2:
-        few = evenly(values, SPREAD_SAMPLES)
+        few = host_meter.evenly(values, SPREAD_SAMPLES)
         spread = torch.linalg.vector_norm(few - few.mean(dim=0)).double().square()
         compared = torch.linalg.vector_norm(few).double().square()
     if unit_axis is not None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from netmend.adapters.torch.meters.host_meter import FLAT_ENDS
 from netmend.library.activations import RELU_LIKE
 
 NAN = float("nan")
@@ -39,16 +40,6 @@ COLUMN_CHANGE_SQUARES = COLUMN_SUM
 COLUMN_KEPT_SQUARES = COLUMN_SQUARES
 COLUMN_LARGEST_CHANGE = COLUMN_HIGH
 COLUMN_UNCHANGED = COLUMN_ZEROS
-
-# The values at or beyond which a bounded function is flat. A tanh counts as flat strictly beyond 0.99.
-_BEYOND = float(np.nextafter(np.float32(0.99), np.float32(1)))
-FLAT_ENDS: dict[str, tuple[float, float]] = {
-    "sigmoid": (0.01, 0.99),
-    "hardsigmoid": (0.0, 1.0),
-    "tanh": (-_BEYOND, _BEYOND),
-    "softsign": (-_BEYOND, _BEYOND),
-    "relu6": (0.0, 6.0),
-}
 
 
 class ActivationFacts:

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from netmend.adapters.torch.meters.device.lane import REGISTERS
 from netmend.adapters.torch.meters.device.plain import SPREAD_SAMPLES, stride_for
-from netmend.adapters.torch.meters.device.rows import FLAT_ENDS
+from netmend.adapters.torch.meters.host_meter import FLAT_ENDS
 from netmend.library.activations import RELU_LIKE
 
 TILE_BYTES = 4_096  # 16 bytes for each of 256 threads
