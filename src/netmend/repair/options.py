@@ -47,9 +47,7 @@ class Measure:
         "", "The metric: a file that the program writes the number to.", "--metric-file", metavar="FILE"
     )
     higher_is_better: bool | None = option(
-        None,
-        "Whether higher or lower is better (default: by the metric's name).",
-        "--maximize/--minimize",
+        None, "Whether higher or lower is better (default: by the metric's name).", "--maximize/--minimize"
     )
 
     @property

@@ -10,9 +10,7 @@ from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import Loop, loops_around, targets_of
 from netmend.localise.lines.blocks import experiment_loop
 from netmend.program.source.moving import taken_out
-from netmend.program.source.writing import (
-    insert_after,
-)
+from netmend.program.source.writing import insert_after
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, last_name, own_nodes
 from netmend.vocabulary import Site

@@ -321,12 +321,7 @@ def _scale_of(term: Term, others: list[Term]) -> int:
         }
         return 1 if any(_mentions(node, name) for name in names if name) else 0
     if _is_likelihood(node) and isinstance(node, ast.Call):  # log(sigma) beside … / sigma
-        names = variables_in(node) - {
-            "torch",
-            "F",
-            "math",
-            "np",
-        }
+        names = variables_in(node) - {"torch", "F", "math", "np"}
         for other in others:
             divisor = (
                 other.node.right

@@ -12,11 +12,7 @@ from netmend.diagnose.measures.heads import Head, Place, place_of
 from netmend.library.activations import LAYER_OF_ACTIVATION
 from netmend.program.source.dataflow import resolved
 from netmend.program.source.naming import qualified, rename_callee, spelled
-from netmend.program.source.writing import (
-    delete_statement,
-    insert_after,
-    replace,
-)
+from netmend.program.source.writing import delete_statement, insert_after, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
 from netmend.vocabulary import FunctionFact, ModuleFact, Site

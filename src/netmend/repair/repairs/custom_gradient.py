@@ -44,10 +44,7 @@ class CustomGradient(Repair, code="R212", cures=("TRN-GRAD", "TRN-BACKPROP")):
             edits = self._plain(case, file, owner)
             if edits:
                 yield from self.change(
-                    case,
-                    f"the derived gradient of {owner.name}",
-                    edits,
-                    knob=f"gradient of {owner.name}",
+                    case, f"the derived gradient of {owner.name}", edits, knob=f"gradient of {owner.name}"
                 )
                 return
 

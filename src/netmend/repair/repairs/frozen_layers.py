@@ -152,10 +152,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 _release_example = partial(
-    example,
-    model="nn.Linear(2, 1)",
-    optimizer="torch.optim.SGD(model.parameters(), lr=0.01)",
-    raises=True,
+    example, model="nn.Linear(2, 1)", optimizer="torch.optim.SGD(model.parameters(), lr=0.01)", raises=True
 )
 _STEP = """
     optimizer ← model(torch.ones(4, 2)).mean()

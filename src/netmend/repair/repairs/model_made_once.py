@@ -20,12 +20,7 @@ from netmend.changes.loop.creations import (
 )
 from netmend.changes.loop.loop_code import Loop, assigned_names, loops_around, names_in
 from netmend.program.source.moving import taken_out, text_of
-from netmend.program.source.writing import (
-    add_argument,
-    add_argument_first,
-    insert_before,
-    replace,
-)
+from netmend.program.source.writing import add_argument, add_argument_first, insert_before, replace
 from netmend.program.text.file import File, block_of
 from netmend.program.text.queries import inside
 from netmend.repair.repair import Repair
