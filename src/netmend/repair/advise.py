@@ -122,12 +122,9 @@ def _is_same(other: Fault, fault: Fault, change: Change) -> bool:
 
 def _cures(program: _Program, fault: Fault) -> list[Change]:
     """What can be done about a fault; one that was read in the source is mended there before any number is tried."""
-    found = [*_proposed(program, fault), *_fixes(program, fault)]
+    proposed = for_fault(program.trace, program.sources, fault, program.trace.run.arguments, [])
+    found = [*proposed, *_fixes(program, fault)]
     return sorted(found, key=lambda change: change.effort) if of_source(fault) else found
-
-
-def _proposed(program: _Program, fault: Fault) -> list[Change]:
-    return for_fault(program.trace, program.sources, fault, program.trace.run.arguments, [])
 
 
 def _fixes(program: _Program, fault: Fault) -> list[Change]:

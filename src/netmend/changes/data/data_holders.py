@@ -206,17 +206,13 @@ def _is_list(value: ast.expr) -> bool:
 def _block(file: File, statement: ast.stmt) -> list[ast.stmt] | None:
     """The statements of the function or module that a statement is one of; None inside of a loop or a class."""
     above = file.parent(statement)
-    if isinstance(above, ast.If) and _is_main_guard(above):
+    if isinstance(above, ast.If) and "__name__" in variables_in(above.test):
         return above.body
     if isinstance(above, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef):
         if isinstance(above, ast.FunctionDef) and file.owner(above) is not None:
             return above.body if above.name != "__getitem__" else None
         return above.body
     return None
-
-
-def _is_main_guard(node: ast.If) -> bool:
-    return "__name__" in variables_in(node.test)
 
 
 def _statement_in(block: list[ast.stmt], step: Step) -> ast.stmt | None:

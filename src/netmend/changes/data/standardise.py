@@ -108,7 +108,7 @@ def standardised(case: Case, scale: Scale) -> FileEdits:
     )
     tiny = " + 1e-8" if scale.still else ""
     part = name if first.part is None else file.source(first.part)
-    if not others and first.part is None and _is_split_later(case):
+    if not others and first.part is None and evaluation_inputs(case):
         return ()  # the statistics would be those of all data
     lines = [f"{mean}, {std} = {part}.mean({axes}), {part}.std({axes}){tiny}"]
     here = [other for other in others if other.statement.lineno <= first.statement.lineno]
@@ -123,11 +123,6 @@ def standardised(case: Case, scale: Scale) -> FileEdits:
         text = f"{', '.join(names)} = {', '.join(f'({one} - {mean}) / {std}' for one in names)}"
         edits = (*edits, *insert_after(file, statement, text))
     return edits
-
-
-def _is_split_later(case: Case) -> bool:
-    """Whether training and evaluation share the name, so that nothing says which rows are for training."""
-    return bool(evaluation_inputs(case))
 
 
 def norm_first(case: Case, scale: Scale) -> FileEdits:

@@ -78,7 +78,12 @@ class CustomGradient(Repair, code="R212", cures=("TRN-GRAD", "TRN-BACKPROP")):
         names = [part for node in kept for part in inside(node, ast.expr)]
         if any(isinstance(part, ast.Name) and part.id == context for part in names):
             return ()
-        steps = [part for part in names if isinstance(part, ast.Compare) or _is_step(part)]
+        steps = [
+            part
+            for part in names
+            if isinstance(part, ast.Compare)
+            or (isinstance(part, ast.Call) and last_name(part.func) in _STEPS)
+        ]
         if any(last_name(part) in _LEAVING for part in names) or not all(
             _is_factor(file, step) for step in steps
         ):
@@ -146,10 +151,6 @@ def _is_about(statement: ast.stmt, context: str) -> bool:
     if isinstance(statement, ast.Assign):
         return all(isinstance(t, ast.Attribute) and last_name(t.value) == context for t in statement.targets)
     return False
-
-
-def _is_step(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and last_name(node.func) in _STEPS
 
 
 def _is_factor(file: File, step: ast.AST) -> bool:

@@ -85,7 +85,8 @@ class Unfreeze(Repair, code="R115", cures=("LOOP-FREEZE",)):
             return ()
         inner = given.func.value if isinstance(given.func, ast.Attribute) else None
         root = inner
-        while isinstance(root, ast.Attribute) and found[0].source(root) != _model_name(case):
+        model = case.model.name if case.model is not None else ""
+        while isinstance(root, ast.Attribute) and found[0].source(root) != model:
             root = root.value
         if not isinstance(inner, ast.Attribute) or root is inner or root is None:
             return ()
@@ -120,10 +121,6 @@ class Unfreeze(Repair, code="R115", cures=("LOOP-FREEZE",)):
         ),
         "nothing is frozen": _unfreeze_example(model="nn.Linear(2, 1)", mark="nn.Linear", component="model"),
     }
-
-
-def _model_name(case: Case) -> str:
-    return case.model.name if case.model is not None else ""
 
 
 def _freezing(file: File) -> Iterator[tuple[File, ast.stmt | ast.Call]]:

@@ -63,7 +63,7 @@ class ClearGradients(Repair, code="R101", cures=("LOOP-ZERO-GRAD",)):
         )
         # The same line in another place: what the object is called there may differ.
         for anchor, before in ((start, True), (stepped, False)):
-            if anchor is None or (repeated and before) or not _may_have_neighbours(anchor):
+            if anchor is None or (repeated and before) or isinstance(anchor.statement, ast.Return):
                 continue
             bare = uncalled(anchor.file, anchor.statement, "zero_grad")
             if bare is not None:
@@ -176,10 +176,6 @@ class ClearGradients(Repair, code="R101", cures=("LOOP-ZERO-GRAD",)):
             backward="model(torch.ones(4, 2)).square().mean()", mark="backward"
         ),
     }
-
-
-def _may_have_neighbours(anchor: Spot) -> bool:
-    return not isinstance(anchor.statement, ast.Return)
 
 
 _record_example = partial(example, optimizer="torch.optim.SGD(model.parameters(), lr=0.01)", raises=True)

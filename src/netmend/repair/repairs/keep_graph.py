@@ -37,7 +37,7 @@ from netmend.program.text.file import File, block_of
 from netmend.program.text.queries import inside, last_name
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
-from netmend.vocabulary import FunctionFact, LossFact
+from netmend.vocabulary import FunctionFact
 from netmend.vocabulary.change import Change, FileEdits
 
 _CHOICES = ("argmax", "max", "argmin")
@@ -327,15 +327,7 @@ def _nothing_flows(case: Case) -> bool:
     """The loss that is differentiated came out of the graph, or was given predictions that had."""
     graded = [loss for loss in case.trace.losses if loss.backward is not None]
     empty = any(not loss.operations and not loss.operands for loss in graded)
-    return (
-        bool(graded)
-        and empty
-        and any(_cut_prediction(loss) for loss in case.trace.losses if loss not in graded)
-    )
-
-
-def _cut_prediction(loss: LossFact) -> bool:
-    return bool(loss.operands)
+    return bool(graded) and empty and any(loss.operands for loss in case.trace.losses if loss not in graded)
 
 
 def _width(case: Case) -> int:
