@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from netmend.changes.case import Case
-from netmend.changes.network.model_layers import is_written, united
+from netmend.changes.network.model_layers import is_written
 from netmend.program.source.values import set_argument
+from netmend.program.source.writing import united
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
 from netmend.vocabulary.change import FileEdits
 

@@ -33,6 +33,41 @@ class Criterion:
     facts: dict[ast.Call, LossFact] = field(default_factory=dict)
     word: tuple[File, ast.Constant] | None = None  # the name by which it is looked up: getattr(F, "mse_loss")
 
+    @property
+    def pairs(self) -> list[Pair]:
+        """Its calls that are given both prediction and target."""
+        given = ((file, call, arguments(call)) for file, call in self.calls)
+        return [
+            Pair(file, call, *pair, self.facts.get(call)) for file, call, pair in given if pair is not None
+        ]
+
+    def targets(self, *, classes: bool) -> FileEdits:
+        """Edits that make the targets of all calls class ids, or real numbers of the prediction's shape."""
+        first = next(iter(self.facts.values()), None)
+        edits: list[FileEdits] = []
+        for pair in self.pairs:
+            fact = pair.fact or first
+            seen = {} if fact is None else {operand.role: operand for operand in fact.operands}
+            if not {"prediction", "target"} <= set(seen):
+                continue
+            given, target = seen["prediction"], seen["target"]
+            if not classes:
+                edits.append(as_yes_no(pair.file, pair.target, target.shape, given.shape, target.dtype))
+            elif target.dtype != "int64":
+                edits.append(as_classes(pair.file, pair.target, target.shape))
+        return tuple(dict.fromkeys(edit for part in edits for edit in part))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What a call of a criterion is given, and what was seen of it."""
+
+    file: File
+    call: ast.Call
+    prediction: ast.expr
+    target: ast.expr
+    fact: LossFact | None
+
 
 def criterion_of(case: Case, loss: LossFact | None) -> Criterion | None:
     """A loss of the trace, or the one that stopped the program before it could be seen."""

@@ -16,10 +16,9 @@ from netmend.changes.network.activation_choice import (
 )
 from netmend.changes.network.gates import is_gate
 from netmend.changes.network.layer_removal import calls_like
-from netmend.changes.network.model_layers import united
 from netmend.diagnose.measures.chain import Link, chain, last_weighted
 from netmend.program.source.naming import qualified, spelled
-from netmend.program.source.writing import replace, wrap
+from netmend.program.source.writing import replace, united, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
 from netmend.program.text.sources import Code

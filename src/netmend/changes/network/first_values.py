@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.changes.case import Case
-from netmend.changes.network.model_layers import layers_of, model_of_fault, united
+from netmend.changes.network.model_layers import layers_of, model_of_fault
 from netmend.changes.network.stacks import init_of
 from netmend.diagnose.measures.chain import mostly
 from netmend.library.activations import SQUASHING
 from netmend.localise.lines.initialisers import CONSTANT, RANDOM, SCALING
 from netmend.program.source.naming import spelled
-from netmend.program.source.writing import delete_statement, insert_after, replace
+from netmend.program.source.writing import delete_statement, insert_after, replace, united
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
 from netmend.vocabulary import ModelFact

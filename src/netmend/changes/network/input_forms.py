@@ -7,9 +7,9 @@ import math
 from collections.abc import Iterator
 
 from netmend.changes.case import Case
-from netmend.changes.network.model_layers import in_stack, united
+from netmend.changes.network.model_layers import in_stack
 from netmend.diagnose.measures.ending import layer_before
-from netmend.program.source.writing import wrap
+from netmend.program.source.writing import united, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside
 from netmend.vocabulary import ModelFact, ModuleFact

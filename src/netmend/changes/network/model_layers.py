@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from netmend.changes.case import Case
 from netmend.diagnose.detectors.hidden_activations import on_purpose
@@ -14,15 +14,9 @@ from netmend.program.direct_connection import POOLING, RESHAPING, handed_on
 from netmend.program.source.values import Faces, joined, set_argument
 from netmend.program.text.queries import last_name
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
-from netmend.vocabulary.change import FileEdits
 
 # What a layer says about the width of its input and output, and where: (setting, position)
 TAKES = {layer.kind: (layer.takes, layer.place) for layer in LAYERS if layer.takes}
-
-
-def united(parts: Iterable[FileEdits]) -> FileEdits:
-    """All edits of several places, each once: layers that are made in a loop share their line."""
-    return tuple(dict.fromkeys(edit for part in parts for edit in part))
 
 
 def links_of(case: Case, model: str = "") -> list[Link]:

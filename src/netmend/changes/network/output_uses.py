@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from netmend.changes.case import Case
-from netmend.changes.loss.losses import arguments, criterion_of
+from netmend.changes.loss.losses import criterion_of
 from netmend.diagnose.measures.heads import Head
 from netmend.program.source.dataflow import Use, uses
 from netmend.program.source.naming import spelled
-from netmend.program.source.writing import replace, wrap
+from netmend.program.source.writing import once, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
 from netmend.program.text.sources import Code
@@ -21,11 +21,6 @@ _ROUNDING = ("round", "rint", "bool", "around")
 _LOGARITHMS = ("log", "log2", "log10")  # of probabilities; scores may be negative
 _ORDER = ast.Gt | ast.GtE | ast.Lt | ast.LtE
 Value = tuple[File, ast.expr]
-
-
-def once(edits: Iterable[FileEdit]) -> FileEdits:
-    """Edits without repetitions."""
-    return tuple(dict.fromkeys(edits))
 
 
 def beside(edits: Iterable[FileEdit], others: Iterable[FileEdit]) -> FileEdits:
@@ -118,12 +113,8 @@ def scores_again(case: Case, head: Head) -> FileEdits:
         return ()
     if head.class_axis not in head.given.normalised_axes or (head.width or 0) < 2:
         return ()
-    edits: FileEdits = ()
-    for file, call in criterion.calls:
-        pair, fact = arguments(call), criterion.facts.get(call)
-        if pair is not None and (fact is None or _takes_probabilities(fact, head.class_axis)):
-            edits = (*edits, *wrap(file, pair[0], "", _LOGARITHM))
-    return once(edits)
+    seen = [p for p in criterion.pairs if p.fact is None or _takes_probabilities(p.fact, head.class_axis)]
+    return once(edit for pair in seen for edit in wrap(pair.file, pair.prediction, "", _LOGARITHM))
 
 
 def _takes_probabilities(fact: LossFact, axis: int) -> bool:

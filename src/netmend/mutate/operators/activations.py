@@ -12,7 +12,7 @@ from netmend.changes.loss.losses import exchange
 from netmend.changes.network.activations import applied_at, without
 from netmend.changes.network.activations import exchanged as exchanged_output
 from netmend.changes.network.heads_in_source import head_of, last_layer
-from netmend.changes.network.model_layers import is_written, united
+from netmend.changes.network.model_layers import is_written
 from netmend.diagnose.measures.chain import chain
 from netmend.diagnose.measures.heads import Head
 from netmend.library.losses import DISTANCES
@@ -20,7 +20,7 @@ from netmend.mutate.examples import FUNCTIONS, LOG_PROBABILITIES, PROBABILITIES,
 from netmend.mutate.mutation import Mutation, Operator
 from netmend.mutate.places import trained_model, training_criterion
 from netmend.program.source.numbers import literal
-from netmend.program.source.writing import replace
+from netmend.program.source.writing import replace, united
 from netmend.testing.example import changed
 from netmend.vocabulary import FunctionFact, ModuleFact, Site
 

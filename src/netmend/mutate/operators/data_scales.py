@@ -19,14 +19,13 @@ from netmend.changes.data_edits import (
     targets,
 )
 from netmend.changes.network.heads_in_source import head_of
-from netmend.changes.network.model_layers import united
 from netmend.changes.row_edits import noisy, only_trains
 from netmend.library.losses import DISTANCES
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, PROBABILITIES, STACK
 from netmend.mutate.magnitude import Graded, Knob, Scale
 from netmend.mutate.mutation import Mutation, Operator
 from netmend.program.source.naming import spelled
-from netmend.program.source.writing import replace
+from netmend.program.source.writing import replace, united
 from netmend.testing.example import changed
 from netmend.vocabulary.change import FileEdits
 

@@ -13,7 +13,6 @@ from netmend.changes.network.model_layers import (
     made_by,
     set_layer_width,
     takers,
-    united,
     width_of_layer,
 )
 from netmend.changes.network.stacks import made_together, put_behind
@@ -23,6 +22,7 @@ from netmend.mutate.mutation import Mutation, Operator
 from netmend.mutate.places import has_bias, hidden_layers, trained_layers
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import set_argument
+from netmend.program.source.writing import united
 from netmend.testing.example import changed
 from netmend.vocabulary import ModuleFact
 from netmend.vocabulary.change import FileEdits

@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from netmend.changes.case import Case
 from netmend.changes.loop.epoch_loop import epoch_rounds
 from netmend.changes.loop.loop_code import loops_around, spots
-from netmend.changes.network.model_layers import united
 from netmend.diagnose.measures.batches import training_loader
 from netmend.diagnose.measures.loop import mode_layers
 from netmend.mutate.examples import FUNCTIONS, PROBABILITIES, STACK, VALIDATED
 from netmend.mutate.mutation import Mutation, Operator
 from netmend.program.source.moving import moved_before, taken_out
 from netmend.program.source.names_of_object import names_of
-from netmend.program.source.writing import replace
+from netmend.program.source.writing import replace, united
 from netmend.program.text.file import File, block_of
 from netmend.program.text.queries import inside
 from netmend.testing.example import changed

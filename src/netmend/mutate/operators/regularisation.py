@@ -12,7 +12,7 @@ from netmend.changes.function_edits import hidden
 from netmend.changes.loop.loop_code import Spot, model_at, spots
 from netmend.changes.loop.rate_places import set_setting
 from netmend.changes.network.layer_removal import call_removed, layer_removed, value_of
-from netmend.changes.network.model_layers import in_stack, is_written, united
+from netmend.changes.network.model_layers import in_stack, is_written
 from netmend.changes.network.stacks import put_behind
 from netmend.mutate.examples import CUT_LATER, FUNCTIONS, LOG_PROBABILITIES, STACK, VALIDATED
 from netmend.mutate.magnitude import Graded, Knob, Scale
@@ -20,7 +20,7 @@ from netmend.mutate.mutation import Mutation, Operator
 from netmend.mutate.places import objective, path_of, trained_layers, trained_model
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import set_argument
-from netmend.program.source.writing import insert_before, wrap
+from netmend.program.source.writing import insert_before, united, wrap
 from netmend.testing.example import changed
 from netmend.vocabulary import FunctionFact, ModuleFact
 from netmend.vocabulary.change import FileEdits

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from netmend.program.text import edits
 from netmend.program.text.edit_source import shares_brackets, span_of
@@ -10,7 +11,7 @@ from netmend.program.text.edits import item_of
 from netmend.program.text.file import File
 from netmend.program.text.positions import lines_of
 from netmend.program.text.queries import Function
-from netmend.vocabulary.change import FileEdits
+from netmend.vocabulary.change import FileEdit, FileEdits
 
 
 def replace(file: File, node: ast.AST, text: str) -> FileEdits:
@@ -140,3 +141,13 @@ def _position(node: ast.expr | ast.keyword) -> tuple[int, int]:
 
 def _arguments(call: ast.Call) -> list[ast.expr | ast.keyword]:
     return [*call.args, *call.keywords]
+
+
+def once(edits: Iterable[FileEdit]) -> FileEdits:
+    """Edits without repetitions."""
+    return tuple(dict.fromkeys(edits))
+
+
+def united(parts: Iterable[FileEdits]) -> FileEdits:
+    """All edits of several places, each once: layers that are made in a loop share their line."""
+    return tuple(dict.fromkeys(edit for part in parts for edit in part))

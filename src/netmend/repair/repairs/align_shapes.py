@@ -8,13 +8,12 @@ import re
 from collections.abc import Iterator
 
 from netmend.changes.case import Case
-from netmend.changes.loss.losses import arguments, criterion_of
+from netmend.changes.loss.losses import criterion_of
 from netmend.changes.network.heads_in_source import head_of, model_calls
-from netmend.changes.network.output_uses import once
 from netmend.diagnose.measures.heads import same_values
 from netmend.program.source.bindings import arguments_of
 from netmend.program.source.dataflow import SHAPING, Use, bound, uses
-from netmend.program.source.writing import wrap
+from netmend.program.source.writing import once, united, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
 from netmend.repair.repair import Repair
@@ -84,12 +83,8 @@ class AlignShapes(
     def _arguments(case: Case, which: int, text: str) -> FileEdits:
         """A method behind the prediction (0) or the target (1) of the loss that stopped the program."""
         criterion = criterion_of(case, None)
-        edits: FileEdits = ()
-        for file, call in () if criterion is None else criterion.calls:
-            pair = arguments(call)
-            if pair is not None:
-                edits = (*edits, *wrap(file, pair[which], "", text))
-        return once(edits)
+        pairs = [] if criterion is None else criterion.pairs
+        return united(wrap(pair.file, (pair.prediction, pair.target)[which], "", text) for pair in pairs)
 
     def _sequence(self, case: Case) -> tuple[str, FileEdits] | None:
         """One class per step: cross entropy wants the classes on axis 1, or all steps of a batch in one row."""
@@ -117,14 +112,13 @@ class AlignShapes(
         if criterion is None:
             return ()
         edits: FileEdits = ()
-        for file, call in criterion.calls:
-            pair = arguments(call)
-            fact = criterion.facts.get(call)
+        for each in criterion.pairs:
+            file, pair, fact = each.file, (each.prediction, each.target), each.fact
             shapes = None if fact is None else _shapes(fact)
             if shapes is None and refused is not None:
                 target, given = (tuple(int(n) for n in re.findall(r"\d+", text)) for text in refused.groups())
                 shapes = given, target
-            if pair is None or shapes is None or len(shapes[0]) == len(shapes[1]) or not same_values(*shapes):
+            if shapes is None or len(shapes[0]) == len(shapes[1]) or not same_values(*shapes):
                 continue
             longer = 0 if len(shapes[0]) > len(shapes[1]) else 1
             if fact is None and _is_shaped(file, pair[longer]):

@@ -290,10 +290,6 @@ def _again(cut: _Cut, name: str, by_rows: bool) -> FileEdits:
     assert isinstance(cut.index, ast.Slice) and cut.index.upper is not None
     size = cut.file.source(cut.index.upper)
     text = f"{name} : {name} + {size}" if by_rows else f"{name} * {size} : ({name} + 1) * {size}"
-    edits: FileEdits = ()
-    for node in inside(cut.loop, ast.Subscript):
-        if isinstance(node.ctx, ast.Load):
-            index = first_index(node)
-            if ast.dump(index) == ast.dump(cut.index):
-                edits = (*edits, *replace(cut.file, index, text))
-    return edits
+    read = [node for node in inside(cut.loop, ast.Subscript) if isinstance(node.ctx, ast.Load)]
+    alike = [index for index in map(first_index, read) if ast.dump(index) == ast.dump(cut.index)]
+    return tuple(edit for index in alike for edit in replace(cut.file, index, text))

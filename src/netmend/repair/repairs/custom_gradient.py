@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.changes.case import Case
-from netmend.changes.network.output_uses import once
-from netmend.program.source.writing import delete_statement, rename
+from netmend.program.source.writing import delete_statement, once, rename
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, inside, last_name
 from netmend.repair.repair import Repair

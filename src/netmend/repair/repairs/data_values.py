@@ -24,7 +24,6 @@ from netmend.library.losses import DISTANCES
 from netmend.library.optimisers import SCALE_FREE
 from netmend.program.source.naming import new_variable, spelled
 from netmend.program.source.writing import insert_after, wrap
-from netmend.program.text.file import File
 from netmend.program.text.queries import last_name, own_nodes
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
@@ -149,13 +148,11 @@ def _is_table(held: Holder) -> bool:
 def _filled(case: Case) -> FileEdits:
     """`net(x)` → `net(torch.nan_to_num(x))`, wherever the model is called."""
     edits: FileEdits = ()
-    seen: list[ast.Call] = []
-    for file, call in (*forward_calls(case, training=True), *forward_calls(case, training=False)):
-        if not call.args or isinstance(call.args[0], ast.Starred) or any(call is other for other in seen):
-            continue
-        seen.append(call)
-        name, extra = spelled(file, "torch.nan_to_num")
-        edits = (*edits, *wrap(file, call.args[0], f"{name}(", ")"), *extra)
+    calls = (*forward_calls(case, training=True), *forward_calls(case, training=False))
+    for file, call in dict.fromkeys(calls):
+        if call.args and not isinstance(call.args[0], ast.Starred):
+            name, extra = spelled(file, "torch.nan_to_num")
+            edits = (*edits, *wrap(file, call.args[0], f"{name}(", ")"), *extra)
     return edits
 
 
@@ -285,11 +282,5 @@ def _by_hook(case: Case, unit: str) -> FileEdits:
 
 
 def _at_calls(case: Case, unit: str) -> FileEdits:
-    calls: list[tuple[File, ast.Call]] = []
-    for item in (*forward_calls(case, training=True), *forward_calls(case, training=False)):
-        if not any(item[1] is call for _, call in calls):
-            calls.append(item)
-    edits: FileEdits = ()
-    for file, call in calls:
-        edits = (*edits, *wrap(file, call, "(", f"{unit})"))
-    return edits
+    calls = dict.fromkeys((*forward_calls(case, training=True), *forward_calls(case, training=False)))
+    return tuple(edit for file, call in calls for edit in wrap(file, call, "(", f"{unit})"))

@@ -10,17 +10,10 @@ from itertools import pairwise
 
 from netmend.changes.case import Case
 from netmend.changes.network.layer_removal import call_removed, layer_removed, value_of
-from netmend.changes.network.model_layers import (
-    in_stack,
-    layers_of,
-    links_of,
-    made_by,
-    model_of_fault,
-    united,
-)
+from netmend.changes.network.model_layers import in_stack, layers_of, links_of, made_by, model_of_fault
 from netmend.changes.network.stacks import put_behind
 from netmend.program.source.naming import spelled
-from netmend.program.source.writing import insert_before, insert_text, wrap
+from netmend.program.source.writing import insert_before, insert_text, united, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import holds, last_name
 from netmend.repair.repair import Repair

@@ -8,14 +8,14 @@ from functools import partial
 
 from netmend.changes.case import Case
 from netmend.changes.network.layer_removal import call_removed, layer_removed, value_of
-from netmend.changes.network.model_layers import in_stack, links_of, made_by, model_of_fault, united
+from netmend.changes.network.model_layers import in_stack, links_of, made_by, model_of_fault
 from netmend.changes.network.stacks import init_of, put_behind
 from netmend.diagnose.measures.chain import Link, last_weighted
 from netmend.library.layers import DROPOUTS
 from netmend.localise.causes.regularisation import dropouts
 from netmend.program.source.naming import new_attribute, spelled
 from netmend.program.source.values import joined, set_argument
-from netmend.program.source.writing import add_argument, insert_after, replace, wrap
+from netmend.program.source.writing import add_argument, insert_after, replace, united, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
 from netmend.repair.repair import Repair

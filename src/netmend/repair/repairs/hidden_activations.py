@@ -9,12 +9,12 @@ from itertools import pairwise
 
 from netmend.changes.case import Case
 from netmend.changes.network.activation_places import exchanged
-from netmend.changes.network.model_layers import in_stack, layers_of, links_of, model_of_fault, rows, united
+from netmend.changes.network.model_layers import in_stack, layers_of, links_of, model_of_fault, rows
 from netmend.changes.network.stacks import put_behind, relu_of, without_last
 from netmend.diagnose.measures.chain import RECTIFIERS, SIGMOIDS, Link, activations
 from netmend.library.activations import ACROSS_UNITS, SQUASHING, layers
 from netmend.program.source.naming import spelled
-from netmend.program.source.writing import replace, wrap
+from netmend.program.source.writing import replace, united, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name, variables_in
 from netmend.repair.repair import Repair

@@ -19,11 +19,11 @@ from netmend.changes.network.first_values import (
     write_at,
     writes_like,
 )
-from netmend.changes.network.model_layers import layers_of, model_of_fault, united
+from netmend.changes.network.model_layers import layers_of, model_of_fault
 from netmend.program.source.moving import moved_after
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import Faces, set_argument
-from netmend.program.source.writing import delete_argument, replace
+from netmend.program.source.writing import delete_argument, replace, united
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name, site_of
 from netmend.repair.repair import Repair

@@ -27,12 +27,11 @@ from netmend.changes.loss.graph_cuts import (
 from netmend.changes.loss.losses import arguments, as_classes, as_yes_no, criterion_of, exchange
 from netmend.changes.loss.numpy_to_torch import in_torch
 from netmend.changes.network.heads_in_source import training_call
-from netmend.changes.network.output_uses import once
 from netmend.localise.lines.values import cut_in_loss, is_cut
 from netmend.program.source.dataflow import PASSING, uses
 from netmend.program.source.moving import taken_out
 from netmend.program.source.naming import qualified, spelled
-from netmend.program.source.writing import delete_lines, insert_before, replace
+from netmend.program.source.writing import delete_lines, insert_before, once, replace
 from netmend.program.text.file import File, block_of
 from netmend.program.text.queries import inside, last_name
 from netmend.repair.repair import Repair

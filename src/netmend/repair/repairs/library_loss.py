@@ -23,12 +23,12 @@ from netmend.changes.network.heads_in_source import (
     model_calls,
     output_width,
 )
-from netmend.changes.network.output_uses import once, scores_for_probabilities
+from netmend.changes.network.output_uses import scores_for_probabilities
 from netmend.library.activations import SQUASHING
 from netmend.program.source.bindings import binding_of
 from netmend.program.source.dataflow import bound
 from netmend.program.source.naming import spelled
-from netmend.program.source.writing import delete_statement, replace
+from netmend.program.source.writing import delete_statement, once, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
 from netmend.repair.repair import Repair

@@ -9,13 +9,12 @@ from functools import partial
 from netmend.changes.case import Case
 from netmend.changes.loss.losses import Criterion, arguments, criterion_of
 from netmend.changes.loss.penalties import Penalty, penalties, penalty_factors, penalty_terms
-from netmend.changes.network.output_uses import once
 from netmend.diagnose.measures.batches import label_counts, training_loader
 from netmend.program.source.dataflow import resolved
 from netmend.program.source.naming import spelled
 from netmend.program.source.numbers import number
 from netmend.program.source.values import Faces, set_argument, set_value
-from netmend.program.source.writing import add_argument, replace, wrap
+from netmend.program.source.writing import add_argument, once, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
 from netmend.repair.repair import Repair

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from netmend.changes.case import Case
-from netmend.changes.loss.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
+from netmend.changes.loss.losses import Criterion, criterion_of, exchange
 from netmend.changes.loss.objective_terms import (
     Term,
     all_turned,
@@ -20,12 +20,11 @@ from netmend.changes.loss.objective_terms import (
 from netmend.changes.network.activations import applied_at, without
 from netmend.changes.network.heads_in_source import head_of, model_calls
 from netmend.changes.network.output_layer import axes_kept, class_of_value, classes_of, set_width
-from netmend.changes.network.output_uses import beside, once, scores_for_probabilities
+from netmend.changes.network.output_uses import beside, scores_for_probabilities
 from netmend.diagnose.measures.heads import REAL, YES_NO_SCORES, Head
 from netmend.library.activations import SHARES
 from netmend.program.source.naming import qualified
-from netmend.program.source.writing import delete_argument, replace, wrap
-from netmend.program.text.file import File
+from netmend.program.source.writing import delete_argument, once, replace, united, wrap
 from netmend.program.text.queries import last_name
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
@@ -65,7 +64,7 @@ class LossForTask(Repair, code="R202", cures=("LOS-SELECT", "ACT-OUT-WRONG"), ef
         elif kind in _PLUS_MINUS and target.minimum == 0:
             yield from self._recoded(case, criterion, "2 * ", " - 1")
         elif kind in _YES_NO and target.minimum == -1 and target.maximum == 1 and target.integral:
-            yield from self._recoded(case, criterion, "", " > 0")
+            yield from self._recoded(case, criterion, "(", " > 0).float()")
         elif kind in (*REAL, *_YES_NO):
             yield from self._by_values(case, head, criterion)
 
@@ -91,10 +90,10 @@ class LossForTask(Repair, code="R202", cures=("LOS-SELECT", "ACT-OUT-WRONG"), ef
             return
         edits = [*scores, *loss]
         if to.startswith("binary"):
-            edits += self._targets(criterion, _as_yes_no)
+            edits += criterion.targets(classes=False)
             edits += scores_for_probabilities(case.code, model_calls(case))
         elif to == "mse_loss":
-            edits += self._targets(criterion, _as_yes_no)
+            edits += criterion.targets(classes=False)
         yield from self.change(case, f"{to} instead of {criterion.kind}", once(edits), knob="loss")
 
     def _classes(self, case: Case, head: Head, criterion: Criterion, classes: int) -> Iterator[Change]:
@@ -112,7 +111,7 @@ class LossForTask(Repair, code="R202", cures=("LOS-SELECT", "ACT-OUT-WRONG"), ef
             edits += [*width.edits, *reading, *beside(axes_kept(case, head), reading)]
         elif (head.width or 0) < classes:
             return
-        edits += self._targets(criterion, _as_classes)
+        edits += criterion.targets(classes=True)
         title = f"cross_entropy over {classes} classes instead of {criterion.kind}"
         yield from self.change(case, title, once(edits), knob="loss")
 
@@ -124,31 +123,10 @@ class LossForTask(Repair, code="R202", cures=("LOS-SELECT", "ACT-OUT-WRONG"), ef
         applied = applied_at(case, head, head.last)
         return (None if applied is None else without(case, applied)) or None
 
-    @staticmethod
-    def _targets(
-        criterion: Criterion,
-        form: Callable[[File, Criterion, tuple[OperandFact, OperandFact], int], FileEdits],
-    ) -> FileEdits:
-        edits: FileEdits = ()
-        first = next(iter(criterion.facts.values()), None)
-        for index, (_, call) in enumerate(criterion.calls):
-            fact = criterion.facts.get(call) or first
-            known = {} if fact is None else {operand.role: operand for operand in fact.operands}
-            if {"prediction", "target"} <= set(known):
-                pair = known["prediction"], known["target"]
-                edits = (*edits, *form(criterion.calls[index][0], criterion, pair, index))
-        return edits
-
     def _recoded(self, case: Case, criterion: Criterion, before: str, after: str) -> Iterator[Change]:
         """Targets in the code that the loss is made for: 0 and 1, or -1 and 1."""
-        edits: FileEdits = ()
-        for file, call in criterion.calls:
-            pair = arguments(call)
-            if pair is not None and after == " > 0":
-                edits = (*edits, *wrap(file, pair[1], "(", " > 0).float()"))
-            elif pair is not None:
-                edits = (*edits, *wrap(file, pair[1], before, after))
-        yield from self.change(case, f"targets as {criterion.kind} expects them", once(edits), knob="targets")
+        edits = united(wrap(pair.file, pair.target, before, after) for pair in criterion.pairs)
+        yield from self.change(case, f"targets as {criterion.kind} expects them", edits, knob="targets")
 
     EXAMPLES = {
         "class ids as values: width, axes, loss, target and reading change together": example(
@@ -181,22 +159,6 @@ class LossForTask(Repair, code="R202", cures=("LOS-SELECT", "ACT-OUT-WRONG"), ef
 
 def _is_yes_no(target: OperandFact) -> bool:
     return bool(target.integral) and target.minimum in (0, 1) and target.maximum in (0, 1)
-
-
-def _as_classes(
-    file: File, criterion: Criterion, pair: tuple[OperandFact, OperandFact], index: int
-) -> FileEdits:
-    given = arguments(criterion.calls[index][1])
-    return () if given is None or pair[1].dtype == "int64" else as_classes(file, given[1], pair[1].shape)
-
-
-def _as_yes_no(
-    file: File, criterion: Criterion, pair: tuple[OperandFact, OperandFact], index: int
-) -> FileEdits:
-    given = arguments(criterion.calls[index][1])
-    if given is None:
-        return ()
-    return as_yes_no(file, given[1], pair[1].shape, pair[0].shape, pair[1].dtype)
 
 
 _VECTOR = "grad can be implicitly created only for scalar outputs"

@@ -9,11 +9,10 @@ from functools import partial
 from netmend.changes.case import Case
 from netmend.changes.data.data_holders import training_targets
 from netmend.changes.loss.losses import criterion_of
-from netmend.changes.network.output_uses import once
 from netmend.diagnose.measures.batches import padding
 from netmend.program.source.dataflow import PASSING, uses
 from netmend.program.source.naming import qualified
-from netmend.program.source.writing import add_argument, replace
+from netmend.program.source.writing import add_argument, once, replace
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
 from netmend.repair.repair import Repair

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from functools import partial
 
 from netmend.changes.case import Case
-from netmend.changes.network.model_layers import in_stack, layers_of, model_of_fault, united
+from netmend.changes.network.model_layers import in_stack, layers_of, model_of_fault
 from netmend.changes.network.stacks import made_together, put_behind
 from netmend.program.source.naming import spelled
 from netmend.program.source.values import Faces, joined, set_argument
-from netmend.program.source.writing import delete_argument, replace
+from netmend.program.source.writing import delete_argument, replace, united
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
 from netmend.repair.repair import Repair

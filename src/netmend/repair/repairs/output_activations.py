@@ -10,11 +10,11 @@ from netmend.changes.case import Case
 from netmend.changes.network.activations import Applied, applied_at, clamp_at, exchanged, without
 from netmend.changes.network.heads_in_source import head_of, last_layer, model_calls
 from netmend.changes.network.layer_removal import call_removed, value_of
-from netmend.changes.network.output_uses import once, scores_again, scores_for_probabilities
+from netmend.changes.network.output_uses import scores_again, scores_for_probabilities
 from netmend.diagnose.measures.heads import Head
 from netmend.library.activations import OF_ANSWERS
 from netmend.library.losses import DISTANCES
-from netmend.program.source.writing import delete_argument
+from netmend.program.source.writing import delete_argument, once
 from netmend.program.text.queries import last_name
 from netmend.repair.repair import Repair
 from netmend.testing.example import example

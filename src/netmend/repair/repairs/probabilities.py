@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from functools import partial
 
 from netmend.changes.case import Case
-from netmend.changes.loss.losses import Criterion, arguments, criterion_of, exchange
+from netmend.changes.loss.losses import Criterion, criterion_of, exchange
 from netmend.changes.network.activations import applied_at, without
 from netmend.changes.network.heads_in_source import head_of, model_calls
-from netmend.changes.network.output_uses import once, scores_for_probabilities
+from netmend.changes.network.output_uses import scores_for_probabilities
 from netmend.diagnose.measures.heads import Head, heads, place_of
 from netmend.library.activations import ACROSS_UNITS, SHARES
 from netmend.library.losses import ON_SCORES
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.values import Faces, set_argument
-from netmend.program.source.writing import add_argument, replace, wrap
+from netmend.program.source.writing import add_argument, once, replace, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import last_name
 from netmend.repair.repair import Repair
@@ -194,11 +194,9 @@ class LogProbabilities(
     @staticmethod
     def _log_softmax(criterion: Criterion) -> FileEdits:
         edits: FileEdits = ()
-        for file, call in criterion.calls:
-            given = arguments(call)
-            if given is not None:
-                name, extra = spelled(file, "torch.nn.functional.log_softmax", like=call.func)
-                edits = (*edits, *wrap(file, given[0], f"{name}(", ", dim=-1)"), *extra)
+        for pair in criterion.pairs:
+            name, extra = spelled(pair.file, "torch.nn.functional.log_softmax", like=pair.call.func)
+            edits = (*edits, *wrap(pair.file, pair.prediction, f"{name}(", ", dim=-1)"), *extra)
         return once(edits)
 
     EXAMPLES = {

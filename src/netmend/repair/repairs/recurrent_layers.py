@@ -9,6 +9,7 @@ from functools import partial
 from netmend.changes.case import Case
 from netmend.library.layers import RECURRENT
 from netmend.localise.lines.head_lines import creation_of
+from netmend.program.source.numbers import literal
 from netmend.program.source.values import Faces, set_argument
 from netmend.program.source.writing import replace, wrap
 from netmend.program.text.file import File
@@ -117,15 +118,9 @@ def _last_steps(case: Case, module: ModuleFact | None) -> FileEdits:
     function = None if found is None else found[0].function(found[1])
     if found is None or name is None or function is None:
         return ()
-    edits: FileEdits = ()
-    for node in inside(function, ast.Subscript):
-        if isinstance(node.value, ast.Name) and node.value.id == name:
-            index = node.slice
-            if isinstance(index, ast.Constant) or (
-                isinstance(index, ast.UnaryOp) and isinstance(index.operand, ast.Constant)
-            ):
-                edits = (*edits, *replace(found[0], index, f":, {found[0].source(index)}"))
-    return edits
+    read = [node for node in inside(function, ast.Subscript) if isinstance(node.value, ast.Name)]
+    steps = [node.slice for node in read if last_name(node.value) == name and literal(node.slice) is not None]
+    return tuple(edit for step in steps for edit in replace(found[0], step, f":, {found[0].source(step)}"))
 
 
 def _transposed(case: Case, module: ModuleFact | None) -> FileEdits:

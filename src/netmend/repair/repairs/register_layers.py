@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from netmend.changes.case import Case
-from netmend.changes.network.output_uses import once
 from netmend.changes.network.registration import (
     DICTS,
     LISTS,
@@ -24,7 +23,7 @@ from netmend.changes.network.registration import (
 )
 from netmend.changes.network.unregistered import as_module, held_by_name, made_in_function, of_the_class
 from netmend.program.source.naming import qualified, spelled
-from netmend.program.source.writing import wrap
+from netmend.program.source.writing import once, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
 from netmend.repair.repair import Repair

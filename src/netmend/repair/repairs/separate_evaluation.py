@@ -240,12 +240,10 @@ def _apart(training: Flow, evaluation: Flow) -> FileEdits:
             last, first = literal(end), literal(start)
             if last is None or first is None or (last < 0) != (first < 0) or first >= last:
                 continue
-            edits: FileEdits = ()
-            for node in inside(one.file.tree, ast.Slice):
-                # The labels are cut by the same numbers.
-                if ast.dump(node) == ast.dump(other.slice) and node.lower is not None:
-                    edits = (*edits, *replace(one.file, node.lower, one.file.source(end)))
-            return edits
+            # The labels are cut by the same numbers.
+            alike = [n for n in inside(one.file.tree, ast.Slice) if ast.dump(n) == ast.dump(other.slice)]
+            begins = [node.lower for node in alike if node.lower is not None]
+            return tuple(e for begin in begins for e in replace(one.file, begin, one.file.source(end)))
     return ()
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from netmend.changes.case import Case
-from netmend.changes.loss.losses import Criterion, arguments, as_classes, as_yes_no, criterion_of, exchange
+from netmend.changes.loss.losses import criterion_of, exchange
 from netmend.changes.network.heads_in_source import head_of, last_layer, model_calls
 from netmend.changes.network.model_layers import (
     layers_of,
@@ -23,15 +23,15 @@ from netmend.changes.network.output_layer import (
     reads_classes,
     set_width,
 )
-from netmend.changes.network.output_uses import once, scores_for_probabilities
+from netmend.changes.network.output_uses import scores_for_probabilities
 from netmend.diagnose.measures.heads import Head
 from netmend.library.losses import DISTANCES
 from netmend.program.source.values import Faces, joined
-from netmend.program.source.writing import wrap
+from netmend.program.source.writing import once, united, wrap
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
 from netmend.vocabulary import ModuleFact
-from netmend.vocabulary.change import BUDGET, BY_FACTS, Change, FileEdits
+from netmend.vocabulary.change import BUDGET, BY_FACTS, Change
 
 _layer_example = partial(example, loss="nn.functional.mse_loss(model(torch.randn(4, 20)), torch.ones(4, 1))")
 
@@ -149,12 +149,7 @@ class OutputWidth(Repair, code="R209", cures=("LYR-OUT-SHAPE", "LOS-SELECT"), ef
         """Class ids that begin at 1."""
         criterion = criterion_of(case, None)
         if criterion is not None:
-            edits = once(
-                edit
-                for file, call in criterion.calls
-                if (pair := arguments(call)) is not None
-                for edit in wrap(file, pair[1], "", " - 1")
-            )
+            edits = united(wrap(pair.file, pair.target, "", " - 1") for pair in criterion.pairs)
             yield from self.change(case, "class ids from 0", edits, knob="class ids")
 
     def _single(self, case: Case, head: Head) -> Iterator[Change]:
@@ -164,40 +159,15 @@ class OutputWidth(Repair, code="R209", cures=("LYR-OUT-SHAPE", "LOS-SELECT"), ef
         if criterion is None or classes is None or classes < 2:
             return
         if classes == 2 and head.loss.criterion == "cross_entropy" and not reads_classes(case):
-            edits = self._binary(criterion)
-            if edits:  # what the program reads of a single output are scores from now on
-                edits = once((*edits, *scores_for_probabilities(case.code, model_calls(case))))
+            loss = exchange(criterion, "binary_cross_entropy_with_logits")
+            # What the program reads of a single output are scores from now on.
+            readers = scores_for_probabilities(case.code, model_calls(case))
+            edits = once((*loss, *criterion.targets(classes=False), *readers)) if loss else ()
             yield from self.change(case, "binary cross entropy for one output", edits, knob="loss")
             return
         wide = set_width(case, head, classes)
-        faces = Faces(once((*wide.edits, *self._class_ids(criterion)))) if wide.edits else Faces()
+        faces = Faces(once((*wide.edits, *criterion.targets(classes=True)))) if wide.edits else Faces()
         yield from self.change(case, f"{classes} outputs", faces, knob="output width")
-
-    @staticmethod
-    def _binary(criterion: Criterion) -> FileEdits:
-        edits = exchange(criterion, "binary_cross_entropy_with_logits")
-        first = next(iter(criterion.facts.values()), None)
-        for file, call in criterion.calls:
-            pair, fact = arguments(call), criterion.facts.get(call) or first
-            known = {} if fact is None else {operand.role: operand for operand in fact.operands}
-            if pair is not None and {"prediction", "target"} <= set(known):
-                target = known["target"]
-                edits = (
-                    *edits,
-                    *as_yes_no(file, pair[1], target.shape, known["prediction"].shape, target.dtype),
-                )
-        return once(edits)
-
-    @staticmethod
-    def _class_ids(criterion: Criterion) -> FileEdits:
-        """Targets as ids, where they were given as a column of real numbers."""
-        edits: FileEdits = ()
-        for file, call in criterion.calls:
-            pair, fact = arguments(call), criterion.facts.get(call)
-            target = None if fact is None else next((o for o in fact.operands if o.role == "target"), None)
-            if pair is not None and target is not None and target.dtype != "int64":
-                edits = (*edits, *as_classes(file, pair[1], target.shape))
-        return once(edits)
 
     EXAMPLES = {
         "a class without output; the width is a default": _output_example(
