@@ -10,18 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from netmend.api import (
-        adequacy,
-        check,
-        diagnose,
-        load,
-        locate,
-        mend,
-        mutate,
-        neutral,
-        repair,
-        watch,
-    )
+    from netmend.api import adequacy, check, diagnose, load, locate, mend, mutate, neutral, repair, watch
     from netmend.check.outcome import Outcome
     from netmend.errors import NetmendError
     from netmend.vocabulary import Diagnosis, Fault, Finding, Trace

@@ -167,11 +167,7 @@ def adequacy(
     )
 
 
-def diagnose(
-    run: str | Path | Trace = "last",
-    *,
-    directory: Path | str | None = None,
-) -> Report:
+def diagnose(run: str | Path | Trace = "last", *, directory: Path | str | None = None) -> Report:
     """Judge a recorded run: its id (or the beginning of it), its directory, "last", or a trace."""
     from netmend.store import find_run, read_trace, runs_root
     from netmend.vocabulary import Trace

@@ -77,9 +77,8 @@ def locate(
         from netmend.report.locate import located_document
         from netmend.report.terminal import console, draw
 
-        console(sys.stdout).print(
-            draw(located_document(found)), crop=False
-        )  # a path to open may be longer than a line
+        # a path to open may be longer than a line
+        console(sys.stdout).print(draw(located_document(found)), crop=False)
     return 0
 
 

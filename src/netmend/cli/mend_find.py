@@ -49,9 +49,7 @@ class Asked:
         metavar="FILE",
     )
     guard: str | None = option(
-        None,
-        "Inputs whose outputs must not change (labels optional); language: normal text.",
-        metavar="FILE",
+        None, "Inputs whose outputs must not change (labels optional); language: normal text.", metavar="FILE"
     )
     validation: str | None = option(
         None, "Labelled inputs for choosing the patch (default: a fifth of the others).", metavar="FILE"

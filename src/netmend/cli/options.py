@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 
 BEFORE_SCRIPT = {"allow_extra_args": True, "ignore_unknown_options": False, "allow_interspersed_args": False}
 
-Program = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="SCRIPT [ARGS]…", hidden=True),
-]
+Program = Annotated[list[str] | None, typer.Argument(metavar="SCRIPT [ARGS]…", hidden=True)]
 Directory = Annotated[
     Path | None,
     typer.Option(

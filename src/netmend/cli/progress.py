@@ -37,9 +37,8 @@ class Progress:
         self._quiet = quiet
         self._live: Live | None = None
         self._stage = ""
-        self._began = (
-            time.monotonic()
-        )  # of the command or, where the time left is told by stage, of the stage
+        # of the command or, where the time left is told by stage, of the stage
+        self._began = time.monotonic()
 
     def __enter__(self: Own) -> Own:
         if not self._quiet:
@@ -67,7 +66,8 @@ class Progress:
         return True
 
     def _say(self, words: str) -> None:
-        self._console.print(f"netmend: {words}", highlight=False, markup=False, soft_wrap=True)
+        if not self._quiet:
+            self._console.print(f"netmend: {words}", highlight=False, markup=False, soft_wrap=True)
 
     def _update(self, parts: Iterable[str]) -> None:
         if self._live is not None:
@@ -111,8 +111,6 @@ class RepairProgress(SearchProgress):
 
     def show(self, doing: str, problem: Problem, outcome: Outcome | None) -> None:
         """A stage begins (no outcome), or a trial has ended."""
-        if self._quiet:
-            return
         if self._begin(doing):
             self._done = 0
         if outcome is not None:
@@ -139,8 +137,6 @@ class RepairProgress(SearchProgress):
 class NeutralProgress(SearchProgress):
     def show(self, doing: str, problem: Problem, explorer: Explorer, outcome: Outcome | None) -> None:
         """A stage begins (no outcome), or a training has ended."""
-        if self._quiet:
-            return
         self._begin(doing)
         self._keep_best(problem, outcome)
         self._update(self.parts(problem, explorer))
@@ -168,8 +164,6 @@ class MutateProgress(Progress):
 
     def show(self, stage: MutateStage) -> None:
         """A stage begins, or a training has ended."""
-        if self._quiet:
-            return
         if stage.estimate is not None and not self._is_estimated:
             self._is_estimated = True
             self._say(cost_words(stage.estimate))
@@ -191,8 +185,6 @@ class MutateProgress(Progress):
 class AgentProgress(Progress):
     def show(self, doing: str, used: Used, outcome: Outcome | None) -> None:
         """A stage begins (no outcome), or a trial has ended."""
-        if self._quiet:
-            return
         self._begin(doing)
         self._update(self.parts(used))
 
@@ -208,8 +200,6 @@ class MendProgress(Progress):
 
     def show(self, stage: MendStage) -> None:
         """An attempt begins, has taken steps, or was the last one."""
-        if self._quiet:
-            return
         if stage.method:
             self._begin(stage.method, " · ".join(self.parts(stage)))
         self._update(self.parts(stage))

@@ -69,9 +69,7 @@ def repair(
     if not result.baseline.run:
         refuse_what_cannot_start(result.baseline.exception)
     output.hand_over(
-        lambda: repair_text(result, applied=apply),
-        lambda: repair_json(result),
-        lambda: repair_page(result),
+        lambda: repair_text(result, applied=apply), lambda: repair_json(result), lambda: repair_page(result)
     )
     for line in list(apply_result(result)) if apply else ():
         if not quiet:

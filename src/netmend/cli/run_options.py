@@ -31,8 +31,7 @@ class RunOptions:
     every: str | None = option(None, "Record all statistics at every N-th step.", metavar="N")
     full: bool = option(False, "Record all statistics at every step.")
     trap: bool = option(
-        False,
-        "On a GPU: synchronise at each step, so that the operation that produced a NaN can be named.",
+        False, "On a GPU: synchronise at each step, so that the operation that produced a NaN can be named."
     )
     probe: bool = option(
         False, "Train copies of the model on its first batch for a few seconds, to learn more about it."

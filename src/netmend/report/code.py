@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from netmend.program.text.sources import Sources
-from netmend.report.content import DiffLine, clean
+from netmend.report.content import FILE, GAP, NEW, OLD, SAME, DiffLine, clean
 from netmend.vocabulary import Fault, Site
 from netmend.vocabulary.change import FileEdit, Patch
 
@@ -54,8 +54,6 @@ def _line(number: int, text: str, site: Site, last: int) -> CodeLine:
     return CodeLine(number, plain, True, start, max(end, start + 1))
 
 
-FILE, OLD, NEW, GAP, SAME = "file", "old", "new", "gap", "same"
-
 _KINDS = {"-": OLD, "+": NEW, " ": SAME}
 
 
@@ -63,7 +61,7 @@ def told_once(faults: Sequence[Fault]) -> tuple[Fault, ...]:
     """The same faults; where an earlier change holds a later one, the later fault says so instead of showing the lines again."""
     told: list[Fault] = []
     for fault in faults:
-        own = set(fault.edit.edits) if fault.edit is not None else set()
+        own = _edits(fault)
         rank = next(
             (n for n, other in enumerate(faults[: len(told)], start=1) if own and own <= _edits(other)), 0
         )

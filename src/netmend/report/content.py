@@ -82,11 +82,14 @@ class Section:
         return bool(self.remarks) or any(grid.rows for grid in self.grids)
 
 
+FILE, HUNK, OLD, NEW, SAME, NOTE, GAP = "file", "hunk", "old", "new", "same", "note", "gap"
+
+
 @dataclass(frozen=True)
 class DiffLine:
     """One line of a change, with the sign before it."""
 
-    kind: str  # file | hunk | old | new | same | note | gap
+    kind: str  # one of those above, which are also classes of the style sheet
     text: str
 
 

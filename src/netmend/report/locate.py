@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -63,15 +62,11 @@ def vague_words(result: Located) -> str:
     """Why the order is hardly worth reading: a report with a word or two, no stack trace and no code. Empty where there is more."""
     report = result.report
     words = sorted({word for file in result.files for reason in file.reasons for word in reason.words})
-    reasons = [
-        reason for file in result.files if _part(file, result.files[0]) > _NEAR for reason in file.reasons
-    ]
-    if (
-        report.traces
-        or report.code
-        or len(words) > _VAGUE
-        or any(reason.kind not in _OF_WORDS for reason in reasons)
-    ):
+    near = [file for file in result.files if _part(file, result.files[0]) > _NEAR]
+    reasons = [reason for file in near for reason in file.reasons]
+    if report.traces or report.code or len(words) > _VAGUE:
+        return ""
+    if any(reason.kind not in _OF_WORDS for reason in reasons):
         return ""
     shared = f"only {' and '.join(f'“{clean(word)}”' for word in words)} could be compared; " if words else ""
     return f"{shared}add the error message, a stack trace, or names from the code"
@@ -79,14 +74,10 @@ def vague_words(result: Located) -> str:
 
 def standing_words(file: RankedFile, first: RankedFile) -> str:
     """How much speaks for a file, as a share of what speaks for the first; scores are log-odds."""
+    if file is first:
+        return ""
     part = _part(file, first)
-    return (
-        ""
-        if file is first
-        else f"{share(part)} of the first"
-        if part >= _LEAST_SHARE
-        else "< 1 % of the first"
-    )
+    return f"{share(part) if part >= _LEAST_SHARE else '< 1 %'} of the first"
 
 
 def _part(file: RankedFile, first: RankedFile) -> float:
@@ -211,13 +202,9 @@ def kind_remarks(result: Located) -> Iterator[Remark]:
 
 def chance(probability: float) -> str:
     """Never a full certainty, which no model of words has."""
-    return (
-        f"{round(100 * probability)} %"
-        if 0.01 <= probability <= 0.99
-        else "> 99 %"
-        if probability > 0.5
-        else "< 1 %"
-    )
+    if 0.01 <= probability <= 0.99:
+        return f"{round(100 * probability)} %"
+    return "> 99 %" if probability > 0.5 else "< 1 %"
 
 
 def outside_remarks(result: Located) -> Iterator[Remark]:
@@ -246,37 +233,25 @@ def outside_remarks(result: Located) -> Iterator[Remark]:
     yield Remark("more", "netmend env checks this machine", tone="muted")
 
 
-def kind_data(result: Located) -> dict[str, Any] | None:
-    kind = result.answer.kind
-    if kind is None:
-        return None
-    return {
-        "name": kind.name,
-        "probability": kind.probability,
-        "reasons": list(kind.reasons),
-        "others": [{"name": NAMES[code], "probability": share} for code, share in kind.others],
-    }
-
-
-def outside_data(result: Located) -> dict[str, Any] | None:
-    outer = result.answer.extrinsic
+def _outside_data(result: Located) -> dict[str, Any] | None:
+    outer, here = result.answer.extrinsic, result.here
     if outer is None:
         return None
-    here = result.here
-    return {
-        "likely": outer.likely,
-        "probability": outer.probability,
-        "reasons": list(outer.reasons),
-        "look_at": [asdict(one) for one in outer.look_at],
-        "here": [] if here is None else [asdict(one) for one in here.versions],
-        "problems": [] if here is None else [asdict(one) for one in here.problems],
-    }
+    there: tuple[object, object] = ((), ()) if here is None else (here.versions, here.problems)
+    return {**_OUTSIDE(outer), **dict(zip(("here", "problems"), there, strict=True))}
 
 
 _REASON = Fields("kind", "text", "line", "weight")
 _FUNCTION = Fields("name", "line", "end_line=end", "score", ("reasons", _REASON))
 _FILE = Fields("path", ("line", line_of), "score", ("reasons", _REASON), ("functions", _FUNCTION))
 _FRAME = Fields("path", "line", "function")
+_KIND = Fields(
+    "name",
+    "probability",
+    "reasons",
+    ("others", lambda kind: [{"name": NAMES[code], "probability": share} for code, share in kind.others]),
+)
+_OUTSIDE = Fields("likely", "probability", "reasons", "look_at")
 _REPOSITORY = Fields("name", "root=answer.root", "revision=answer.revision")
 _REPORT = Fields(
     "title",
@@ -292,8 +267,8 @@ LOCATED = Fields(
     ("repository", lambda result: _REPOSITORY(result)),
     "candidates=answer.candidates",
     ("files", lambda result: [{"rank": rank, **_FILE(file)} for rank, file in enumerate(result.files, 1)]),
-    ("kind", kind_data),
-    ("extrinsic", outside_data),
+    ("kind=answer.kind", _KIND),
+    ("extrinsic", _outside_data),
     "notes=answer.notes",
     "seconds=answer.seconds",
 )

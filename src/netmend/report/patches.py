@@ -9,11 +9,10 @@ from typing import Any
 from netmend.program.text.files import diff
 from netmend.program.text.spans import Span
 from netmend.repair.version import Version
-from netmend.report.content import DiffLine
+from netmend.report.content import FILE, HUNK, NEW, NOTE, OLD, SAME, DiffLine
 from netmend.report.machine import Fields
 from netmend.report.signs import harmless
 
-FILE, HUNK, OLD, NEW, SAME, NOTE = "file", "hunk", "old", "new", "same", "note"
 _KINDS = {"@": HUNK, "-": OLD, "+": NEW, "\\": NOTE}
 
 

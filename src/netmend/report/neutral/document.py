@@ -252,7 +252,9 @@ class Tree:
             text = cropped(words, 0, room)[0] if cells(words) > room else words
             mark = marks.get(node.id, " ")
             line = Text(f"{node.id:>{numbers}} ", "dim", no_wrap=True).append(f"{mark} ", "green")
-            line.append(text + " " * (room - cells(text)), _style(node, mark))
+            line.append(
+                text + " " * (room - cells(text)), "" if mark.strip() or node.parent is None else "dim"
+            )
             yield line.append(f"  {value_words(node):>{values}}")
         yield from _notes(self.analysis, len(rows))
 
@@ -267,10 +269,6 @@ def shown_nodes(analysis: Neutrality) -> set[int]:
             wanted.add(parent)
             parent = analysis.node(parent).parent
     return wanted
-
-
-def _style(node: Node, mark: str) -> str:
-    return "" if mark.strip() or node.parent is None else "dim"
 
 
 def _notes(analysis: Neutrality, shown: int) -> Iterator[Text]:

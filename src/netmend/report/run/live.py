@@ -7,7 +7,7 @@ import os
 import time
 from typing import IO
 
-from netmend.report.numbers import count, measure, share
+from netmend.report.numbers import measure, plural, share
 
 _REDRAW_SECONDS = 0.5
 _LOG_SECONDS = 30.0
@@ -99,7 +99,7 @@ class LiveStatus:
 
 def status_text(steps: int, loss: float | None, overhead: float | None) -> str:
     """`netmend: 1,200 steps, loss 0.312, overhead 0.6 %`; what is not known yet is left out."""
-    parts = [f"{count(steps)} step{'' if steps == 1 else 's'}"]
+    parts = [plural(steps, "step")]
     if loss is not None:
         parts.append(f"loss {measure(loss)}")
     if overhead is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 from markupsafe import Markup
@@ -238,18 +239,13 @@ def _strip(pattern: Pattern, last: int) -> Markup:
         for index in range(max(0, low), min(_PIXELS, max(low, high) + 1)):
             covered[index] = True
     scale = _WIDTH / _PIXELS
-    shapes = []
-    index = 0
-    while index < _PIXELS:
-        end = index
-        while end < _PIXELS and covered[end]:
-            end += 1
-        if end > index:
-            width = (end - index) * scale
-            shapes.append(
-                f'<rect class="c0" x="{index * scale:.0f}" y="0" width="{width:.0f}" height="{_HEIGHT}"/>'
-            )
-        index = max(end, index + 1)
+    shapes, index = [], 0
+    for is_covered, stretch in groupby(covered):
+        length = len(list(stretch))
+        if is_covered:
+            left, width = f"{index * scale:.0f}", f"{length * scale:.0f}"
+            shapes.append(f'<rect class="c0" x="{left}" y="0" width="{width}" height="{_HEIGHT}"/>')
+        index += length
     return Markup(
         f'<svg class="span" viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none" role="img" '
         f'aria-label="steps that follow this order">{"".join(shapes)}</svg>'
