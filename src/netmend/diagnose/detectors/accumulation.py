@@ -148,7 +148,7 @@ class GradientsClearedBetweenBatches(Detector, code="D207"):
             "before the optimiser used them."
         )
         sites = {what: call.site for what in ("backward", "step") if (call := losing.pattern.first(what))}
-        yield self.symptom(message, losing, float(batches), 1.0, {"batches": batches, **sites})
+        yield self.symptom(message, losing, float(batches), 1.0, {**sites})
 
     HEALTHY = {
         "the usual loop": lambda: trained(),
@@ -245,7 +245,7 @@ class AccumulationNotAveraged(Detector, code="D208"):
             (means[backward.site].name, backward.site),
             observed=float(batches),
             limit=1.0,
-            detail={"batches": batches, "share": steps / total},
+            detail={"share": steps / total},
             first_step=first_step(usual),
         )
 

@@ -108,9 +108,7 @@ class ActionsCollapse(Detector, code="D722"):
             if share >= self.share_limit
             else f"The entropy of the policy fell to {entropy:.1%} of that of a random choice"
         )
-        shares = trace.table("behaviour", world.name).known("top_action_share")[1]
-        detail = {"from_start": bool(len(shares) and shares[0] >= self.share_limit), "entropy": entropy}
-        yield self.symptom(f"{text}, and the return did not rise.", world, share, self.share_limit, detail)
+        yield self.symptom(f"{text}, and the return did not rise.", world, share, self.share_limit)
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         world = training_world(trace)
@@ -296,9 +294,8 @@ class TargetNeverMoves(Detector, code="D720"):
                 if agent.target_changes != 0:
                     text = f"took over {moved:.1%} of the trained weights"
                 message = f"In {agent.updates} updates the target network {text}."
-                detail = {"soft": agent.target_changes > 0}
                 yield self.symptom(
-                    message, agent, 0.0 if agent.target_changes == 0 else moved, self.moved_limit, detail
+                    message, agent, 0.0 if agent.target_changes == 0 else moved, self.moved_limit
                 )
         if found or training_world(trace) is None:
             return
@@ -314,7 +311,7 @@ class TargetNeverMoves(Detector, code="D720"):
             if values["trained"] or values["changes"] or values["looks"] < self.least_looks or not trained:
                 continue
             message = f"`{name}` has the same structure as `{trained[0]}`, which is trained, but its weights never changed."
-            detail = {"twin": trained[0], "soft": False, "finished": finished(trace)}
+            detail = {"finished": finished(trace)}
             yield self.symptom(message, name, 0.0, float(self.least_changes), detail)
 
     def _moved(self, agent: AgentFact) -> float:
@@ -368,8 +365,7 @@ class TargetFollowsAtOnce(Detector, code="D721"):
             often = values["changes"] >= 0.5 * self.least_looks and share >= self.share_limit
             if not values["trained"] and values["twins"] and values["looks"] >= self.least_looks and often:
                 message = f"At {values['equal']} of {values['looks']} checks `{probe.component}` was equal to `{values['twins'][0]}`, which is trained."
-                detail = {"twin": values["twins"][0]}
-                yield self.symptom(message, probe.component, share, self.share_limit, detail)
+                yield self.symptom(message, probe.component, share, self.share_limit)
 
     HEALTHY = {
         "stands still between updates": lambda: acted(

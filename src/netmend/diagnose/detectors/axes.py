@@ -46,11 +46,11 @@ class SoftmaxOverWrongAxis(Detector, code="D408"):
                 over = "the samples of the batch" if axis == 0 else f"axis {axis}"
                 instead = f", not over the classes on axis {head.class_axis}" if head.class_axis else ""
                 message = f"The predictions {list(head.given.shape)} sum to 1 over {over}{instead}."
-                detail = {"axis": axis, "function": function, "loss": head.loss.name}
+                detail = {"function": function, "loss": head.loss.name}
                 yield self.symptom(message, seen_at(place, head), float(axis), detail=detail)
             elif self._vector(head):
                 message = f"`cross_entropy` got a vector of {head.given.shape[0]} scores, which it treats as one sample with that many classes."
-                detail = {"axis": 0, "function": "", "loss": head.loss.name}
+                detail = {"function": "", "loss": head.loss.name}
                 yield self.symptom(message, head.loss, detail=detail)
 
     def _axis(self, head: Head) -> int | None:
@@ -141,9 +141,8 @@ class AttentionOverBatch(Detector, code="D417"):
             message = (
                 f"The weights of attention {list(shape)} sum to 1 over axis 0, the samples of the batch."
             )
-            detail = {"axis": axis, "rank": len(shape)}
             yield self.symptom(
-                message, scores.name, float(axis), float(len(shape) - 1), detail, site=_called(trace, scores)
+                message, scores.name, float(axis), float(len(shape) - 1), site=_called(trace, scores)
             )
 
     HEALTHY = {

@@ -232,7 +232,7 @@ class FewUpdates(Detector, code="D314", needs_fixed_data=True, needs_end=True):
         if size < self.least_size or _on_a_part(trace, size):
             return
         message = f"Batches hold {size} of {samples} samples, so {passes:.0f} passes over the data made only {steps} updates."
-        detail = {"size": size, "samples": samples, "whole": size >= 0.95 * samples}
+        detail = {"size": size, "whole": size >= 0.95 * samples}
         yield self.symptom(message, "", size / samples, self.share_limit, detail)
 
     HEALTHY = {
@@ -295,7 +295,7 @@ class BatchCollapsed(Detector, code="D318", needs_fixed_data=True):
                 (probe.component, probe.site or (loader.created if loader is not None else None)),
                 observed=share,
                 limit=self.largest_share,
-                detail={"samples": samples, "loader": loader.created if loader is not None else None},
+                detail={"loader": loader.created if loader is not None else None},
                 first_step=0,
             )
 

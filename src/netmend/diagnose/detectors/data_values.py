@@ -140,7 +140,6 @@ class InputBadlyScaled(Detector, code="D302", needs_fixed_data=True):
             next((batch.model for batch in trace.batches), ""),
             observed=size,
             limit=self.size_limit if large else self.tiny_limit,
-            detail={"rms": _overall(known), "largest": largest, "smallest": smallest, "large": large},
         )
 
     def _further(self, trace: Trace) -> Iterator[Symptom]:
@@ -152,8 +151,7 @@ class InputBadlyScaled(Detector, code="D302", needs_fixed_data=True):
                     f"A further input of the model is large: about {size:.2g} where `{layer.name}` meets it; default "
                     "initialisation expects about 1."
                 )
-                detail = {"rms": size, "largest": size, "smallest": size, "large": True}
-                yield self.symptom(message, layer, size, self.size_limit, detail)
+                yield self.symptom(message, layer, size, self.size_limit)
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         known = features(trace, "training")
@@ -291,7 +289,7 @@ class TargetBadlyScaled(Detector, code="D305", needs_fixed_data=True):
                 f"The targets have mean {target.mean:.3g} and standard deviation {target.std:.3g}; "
                 "an untrained network outputs about 0."
             )
-            detail = {"mean": target.mean, "std": target.std, "size": size, "offset": offset}
+            detail = {"size": size, "offset": offset}
             yield self.symptom(message, target.name, size, self.size_limit, detail, site=site)
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:

@@ -26,11 +26,7 @@ class SteppedAfterEnd(Detector, code="D715"):
             if world.after_end >= self.least_steps:
                 share = world.after_end / world.steps
                 message = f"{world.after_end} of {world.steps}steps ({share:.0%}) were taken after an episode had ended, without a reset."
-                detail = {
-                    "truncated": world.truncated,
-                    "terminated": world.terminated,
-                    "resets": world.resets,
-                }
+                detail = {"truncated": world.truncated, "terminated": world.terminated}
                 yield self.symptom(message, world, float(world.after_end), float(self.least_steps), detail)
 
     HEALTHY = {
@@ -53,8 +49,7 @@ class TruncationMerged(Detector, code="D716"):
         for world in worlds(trace):
             if world.merged >= self.least_ends:
                 message = f"{world.merged} of {world.episodes} episodes were cut off by a time limit, but the agent was told that they had terminated."
-                detail = {"chain": list(world.chain)}
-                yield self.symptom(message, world, float(world.merged), float(self.least_ends), detail)
+                yield self.symptom(message, world, float(world.merged), float(self.least_ends))
 
     HEALTHY = {
         "flags passed on": lambda: acted(a_world(truncated=80, terminated=70)),

@@ -45,9 +45,8 @@ class Overfitting(Detector, code="D506", needs_fixed_data=True):
             f"The evaluation loss was best at step {int(steps[best])} ({losses[best]:.3g}) and {'rose to' if rising else 'ended at'} "
             f"{losses[-1]:.3g}, while the training loss fell to {course.last:.3g}."
         )
-        detail = {"best_pass": best, "passes": len(losses), "gap": found["gap_limit"]}
         yield self.symptom(
-            message, course.loss, found["rise_limit"], self.rise_limit, detail, first_step=int(steps[best])
+            message, course.loss, found["rise_limit"], self.rise_limit, first_step=int(steps[best])
         )
 
     def _by_heart(self, found: Mapping[str, float], course: Progress) -> bool:

@@ -61,7 +61,6 @@ class StepSkipsParameters(Detector, code="D229"):
             )
             detail = {
                 "layers": layers,
-                "names": [wire.name for wire, _ in found],
                 "optimizer": holder.name,
                 "kind": holder.kind,
                 "created": holder.created,
@@ -258,7 +257,7 @@ class FrozenLate(Detector, code="D230"):
                 f"{count:,} parameters of {probe.component} were trained for {steps} steps before {probe.values['class']}.train() "
                 "froze them."
             )
-            detail = {"class": probe.values["class"], "names": list(probe.values["names"])}
+            detail = {"class": probe.values["class"]}
             yield self.symptom(message, probe, float(steps), float(self.least_steps), detail)
 
     HEALTHY = {

@@ -117,7 +117,7 @@ class VanishingGradient(Detector, code="D106", needs_fixed_data=True, figure="gr
                 f"Relative to the weights, gradients shrink {10**profile.slope:.1f}-fold per layer towards the input: "
                 f"{10**profile.total:.0f}-fold over the {len(profile.layers)} layers of {profile.model}."
             )
-            detail = {"slope": profile.slope, "layers": [link.name for link in profile.layers]}
+            detail = {"layers": [link.name for link in profile.layers]}
             yield self.symptom(message, first, profile.total, self.total_limit, detail, first_step=0)
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:

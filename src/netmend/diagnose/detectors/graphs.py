@@ -70,7 +70,7 @@ class GraphsKept(Detector, code="D219"):
                 (table.component, loss.backward if loss is not None else None),
                 observed=float(most),
                 limit=float(self.least_alive),
-                detail={"never": bool(never), "alive": most},
+                detail={"never": bool(never)},
                 first_step=int(table.steps[np.argmax(alive >= self.least_alive)]),
             )
 
@@ -145,7 +145,7 @@ class ParametersWithoutGradient(Detector, code="D214", figure="gradient rms"):
             how = "a gradient of exactly 0" if zero else "no gradient"
             message = f"{part.words} should be trained but had {how} on all {found[0].looks} recorded steps ({few(part.layers)})."
             of_start = {"fresh": any(wire.fresh for wire in found), "loaded": loaded(trace, part.layers[0])}
-            detail = {**part.detail, "zero": zero, **of_start}
+            detail = {**part.detail, **of_start}
             place = part.layers[0], found[0].called
             yield self.symptom(message, place, part.share, 0.0, detail, first_step=0)
 

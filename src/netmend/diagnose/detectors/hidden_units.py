@@ -241,7 +241,7 @@ class NetworkDied(Detector, code="D130", needs_fixed_data=True):
             silent[0] if silent else next(iter(gone)),
             observed=len(gone) / len(held),
             limit=self.share,
-            detail={"since": since, "silent": silent, "exploded": None if peak is None else peak[2]},
+            detail={"since": since},
             first_step=since if peak is None else min(since, peak[2]),
         )
 

@@ -56,7 +56,7 @@ class InitSymmetric(Detector, code="D111"):
             message = (
                 f"All {weight.shape[0]} units of {link.name} start with the same weights ({value:g}){both}."
             )
-            detail = {"value": value, "partner": partner, "units": weight.shape[0], "cut": cut, "dead": dead}
+            detail = {"value": value, "partner": partner, "cut": cut, "dead": dead}
             yield self.symptom(message, link, weight.symmetric_share, self.share_limit, detail, first_step=0)
 
     def _alike(self, weight: ParameterFact) -> bool:
@@ -263,7 +263,7 @@ class BiasInitOff(Detector, code="D113", needs_fixed_data=True):
             if head and not off:
                 continue
             message = f"The biases of {link.name} start {shown}, {ratio:.1f} times as large as the differences between samples that its weights produce."
-            detail = {"value": value, "head": head, "parameter": bias.name}
+            detail = {"value": value, "head": head}
             yield self.symptom(message, link, ratio, self.size_limit, detail, first_step=0)
 
     def _biases(self, trace: Trace) -> Iterator[tuple[Link, ParameterFact, float]]:

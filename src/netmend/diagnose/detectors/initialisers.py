@@ -105,10 +105,7 @@ class InitialisedAgain(Detector, code="D123"):
                 f"{count} parameters are initialised repeatedly by one line, up to {most} times before training"
                 + (f" ({names[0]} first)." if names else ".")
             )
-            detail = {"most": most, "names": names}
-            yield self.symptom(
-                message, probe, float(count), float(self.least_parameters), detail, first_step=0
-            )
+            yield self.symptom(message, probe, float(count), float(self.least_parameters), first_step=0)
 
     HEALTHY = {"a tied weight": lambda: _again(1, 2)}
     FAULTY = {"every module walks through all below it": lambda: _again(6, 4)}

@@ -68,7 +68,7 @@ class ClassImbalance(Detector, code="D307", needs_fixed_data=True):
             return
         rarest = min(counts.values())
         message = f"{most / total:.0%} of the training labels are class {name}; the rarest class has {rarest / total:.1%}."
-        detail = {"majority": most / total, "class": name, "rarest": rarest / total}
+        detail = {"majority": most / total, "class": name}
         yield self.symptom(message, "", most / total, self.share_limit, detail)
 
     HEALTHY = {

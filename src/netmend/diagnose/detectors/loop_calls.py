@@ -88,7 +88,7 @@ class GradientsNotCleared(Detector, code="D201"):
         if cleared:
             often = f"Gradients were cleared on only {cleared} of {total} steps"
         message = f"{often}: {affected} of {total} recorded steps used gradients of earlier batches too."
-        detail = {"cleared_steps": cleared, "steps": total}
+        detail = {"steps": total}
         yield self.symptom(message, call, affected / total, self.share_limit, detail, first_step=first)
 
     HEALTHY = {
@@ -162,7 +162,6 @@ class StepMissing(Detector, code="D202"):
                 (idle.name, _left_without_step(trace, idle) or usual_site(trace, "backward")),
                 observed=0.0,
                 limit=float(self.least_backwards),
-                detail={"backwards": backwards, "others_step": bool(stepped)},
                 first_step=0,
             )
 
@@ -276,7 +275,7 @@ class SchedulerOrder(Detector, code="D209", figure="learning rate"):
                     message = (
                         f"`{early.component or 'scheduler'}` was stepped before the optimiser's first step."
                     )
-                    yield self.symptom(message, early, detail={"each_step": pattern.steps > 1}, first_step=0)
+                    yield self.symptom(message, early, first_step=0)
 
     HEALTHY = {
         "after every step": lambda: trained(

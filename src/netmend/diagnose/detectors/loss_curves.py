@@ -50,10 +50,7 @@ class NotLearning(Detector, code="D501", needs_fixed_data=True):
             f"After {course.last_step + 1} steps the loss was {last:.2f} times that of the best constant prediction "
             f"(class frequencies or mean), and at best {min(last, lowest):.2f} times."
         )
-        detail = {"last": last, "lowest": lowest}
-        yield self.symptom(
-            message, course.loss, lowest, self.relative_limit, detail, first_step=course.middle
-        )
+        yield self.symptom(message, course.loss, lowest, self.relative_limit, first_step=course.middle)
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         course = objective(trace)
@@ -135,7 +132,6 @@ class Diverging(Detector, code="D502", needs_fixed_data=True):
             course.loss,
             observed=found["rise_limit"],
             limit=limit,
-            detail={"relative": course.last_relative},
             first_step=int(course.steps[beyond[0]]) if beyond else int(course.steps[-1]),
         )
 

@@ -96,7 +96,7 @@ class SilentBroadcast(Detector, code="D407"):
             f"{begin} shapes {written(first)} and {written(second)}, which broadcast to {written(together)}: "
             f"every prediction is compared with the targets of all samples."
         )
-        detail = {"first": list(first), "second": list(second), "together": list(together)}
+        detail = {"first": list(first), "second": list(second)}
         return self.symptom(
             message, component, float(math.prod(together)), float(math.prod(first)), detail, site=site
         )
@@ -162,11 +162,8 @@ class MarginOnProbabilities(Detector, code="D414"):
                 f"`{name}` wants scores that differ by at least 1, but got the output of {head.activation}: "
                 "probabilities, which differ by less."
             )
-            yield self.symptom(
-                message,
-                (head.loss.name, head.loss.line or head.loss.backward),
-                detail={"what": "margin", "loss": head.loss.name, "function": head.activation},
-            )
+            detail = {"what": "margin", "loss": head.loss.name, "function": head.activation}
+            yield self.symptom(message, (head.loss.name, head.loss.line or head.loss.backward), detail=detail)
 
     @staticmethod
     def _margin(head: Head) -> bool:

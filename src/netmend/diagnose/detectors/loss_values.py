@@ -50,7 +50,7 @@ class LossSignOrUnbounded(Detector, code="D409", needs_fixed_data=True):
                 continue
             first, last = worse
             message = f"The objective is the negative of `{part.criterion}`, which grew from {first:.3g} to {last:.3g} in training."
-            detail = {"criterion": part.criterion, "first": first, "last": last}
+            detail = {"criterion": part.criterion, "first": first}
             yield self.symptom(
                 message, part.name, last, first, detail, site=loss.called or part.called or loss.backward
             )

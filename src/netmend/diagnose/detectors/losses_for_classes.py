@@ -257,15 +257,12 @@ class ClassWeightsWrong(Detector, code="D416", needs_fixed_data=True):
                     f"The class weights {how}: class {low} has {_share(seen, low)} of the samples and weight {weights[low]:.3g}, "
                     f"class {high} has {_share(seen, high)} and weight {weights[high]:.3g}."
                 )
+                detail = {
+                    "loss": loss.name,
+                    "argument": "weight" if "weight" in loss.settings else "pos_weight",
+                }
                 yield self.symptom(
-                    message,
-                    (loss.name, loss.line),
-                    observed=float(weights[high] / weights[low]),
-                    limit=1.0,
-                    detail={
-                        "loss": loss.name,
-                        "argument": "weight" if "weight" in loss.settings else "pos_weight",
-                    },
+                    message, (loss.name, loss.line), float(weights[high] / weights[low]), 1.0, detail
                 )
 
     def _wrong(self, weights: FloatArray, counts: FloatArray) -> str:

@@ -200,7 +200,7 @@ class ModelRecreated(Detector, code="D217"):
                 (names[-1], site),
                 observed=float(len(models)),
                 limit=float(self.least_models),
-                detail={"models": names, "stale": stale, "passes": max(passes.values(), default=0)},
+                detail={"stale": stale},
                 first_step=min((s for n in names[1:] if (s := _first(trace, n)) is not None), default=None),
             )
 

@@ -78,7 +78,6 @@ class EvaluationInTrainingMode(Detector, code="D205", needs_fixed_data=True):
                 limit=0.0,
                 detail={
                     "layers": layers,
-                    "passes": passes,
                     "graded": call.detail.endswith(", grad") and not switched,
                     "switched": switched,
                 },

@@ -168,11 +168,7 @@ class ModeGap(Detector, code="D605"):
                 f"At step {probe.step} the outputs for the same batch differed between train and eval mode by {apart:.1f} "
                 f"times their spread{losses}."
             )
-            detail = {
-                "worse": "" if gap is None else "eval" if gap > 0 else "train",
-                "gap": gap,
-                **probe.values,
-            }
+            detail = {**probe.values}
             yield self.symptom(message, probe, apart, self.output_limit, detail)
 
     def _latest(self, trace: Trace) -> Iterator[ProbeFact]:

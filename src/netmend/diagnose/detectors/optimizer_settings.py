@@ -273,8 +273,6 @@ class RateDies(Detector, code="D210", figure="learning rate"):
                 observed=step / steps,
                 limit=self.by_share,
                 detail={
-                    "peak": peak,
-                    "last": float(rates[-1]),
                     "dead": part == "a thousandth",
                     "fell_after": _fell_after(trace, begun + step),
                     "scheduler": "" if scheduler is None else scheduler.name,
@@ -361,7 +359,7 @@ class RateNeverRises(Detector, code="D232", needs_end=True):
                     (scheduler.name, scheduler.created),
                     observed=peak / given,
                     limit=self.share,
-                    detail={"given": given, "peak": peak, "scheduler": scheduler.name},
+                    detail={"given": given, "scheduler": scheduler.name},
                     first_step=begun,
                 )
                 break

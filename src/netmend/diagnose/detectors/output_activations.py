@@ -44,7 +44,7 @@ class NormalisedTwice(Detector, code="D401", needs_fixed_data=True):
             if function != "softmax":
                 seen = f"all values are between {head.given.minimum:.3g} and {head.given.maximum:.3g}"
             message = f"`{head.loss.criterion}` applies {own} itself, but its input already went through {function}: {seen}."
-            detail = {"function": function, "loss": head.loss.name, "found": place is not None}
+            detail = {"function": function, "loss": head.loss.name}
             yield self.symptom(message, seen_at(place, head), detail=detail)
 
     def _applied(self, head: Head) -> str | None:

@@ -81,9 +81,8 @@ class ReplicaDesync(Detector, code="D223"):
             f"{len(events)} parameters differ between the processes of the run from step {first.step} on "
             f"({first.component} first)."
         )
-        detail = {"parameters": [event.component for event in events]}
         yield self.symptom(
-            message, first.component, float(len(events)), 0.0, detail, first_step=first.step, site=first.site
+            message, first.component, float(len(events)), 0.0, first_step=first.step, site=first.site
         )
 
     HEALTHY = {

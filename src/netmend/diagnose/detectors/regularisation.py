@@ -71,7 +71,7 @@ class RegulariserDominates(Detector, code="D117"):
                     f"The weight decay of {decay.setting:g} pulls {decay.share:.2g} times as hard as the data, and the weights shrank "
                     f"to {smallest:.2g} of their initial size."
                 )
-                detail = {"form": "decay", "setting": decay.setting, "shrink": smallest}
+                detail = {"form": "decay", "setting": decay.setting}
                 yield self.symptom(message, decay.optimizer, decay.share, self.share_limit, detail)
         term = penalty(trace)
         if term is not None and term.share >= self.penalty_limit and smallest <= self.shrink_limit:
@@ -79,7 +79,7 @@ class RegulariserDominates(Detector, code="D117"):
                 f"Up to {term.share:.0%} of the objective was a penalty on top of the criterion, and the weights shrank to "
                 f"{smallest:.2g} of their initial size."
             )
-            detail = {"form": "penalty", "shrink": smallest}
+            detail = {"form": "penalty"}
             yield self.symptom(message, term.objective, term.share, self.penalty_limit, detail)
 
     def _one_layer(self, trace: Trace) -> Iterator[Symptom]:
@@ -95,7 +95,7 @@ class RegulariserDominates(Detector, code="D117"):
             f"Up to {term.share:.0%} of the objective was a penalty on top of the criterion, and the weights of {weight.module} alone shrank "
             f"to {shrink:.2g} of their initial size."
         )
-        detail = {"form": "penalty", "shrink": shrink, "layer": weight.module}
+        detail = {"form": "penalty", "layer": weight.module}
         yield self.symptom(message, term.objective, term.share, self.penalty_limit, detail)
 
     def _poor(self, trace: Trace, limit: float | None = None) -> bool:

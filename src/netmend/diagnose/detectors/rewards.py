@@ -45,7 +45,7 @@ class RewardConstant(Detector, code="D711"):
             text = f"all {len(found)} episodes returned {found[0]:g}"
         inside = f" Inside `{lost_in}` the reward did vary." if lost_in else ""
         message = f"Each of {world.steps} steps gave the reward {low:g}, and {text if low != 0.0 else 'so no episode is better than another'}.{inside}"
-        detail = {"flattened_by": lost_in, "truncated": world.truncated, "episodes": world.episodes}
+        detail = {"flattened_by": lost_in, "truncated": world.truncated}
         yield self.symptom(message, world, low, detail=detail)
 
     HEALTHY = {
@@ -180,7 +180,7 @@ class ObservationBadlyScaled(Detector, code="D714"):
             f"Feature {largest} of the observation has a root mean square of {size:.3g} (the smallest has {smallest:.3g}), "
             f"and it reaches the network unscaled."
         )
-        yield self.symptom(message, world, size, self.size_limit, {"feature": largest, "smallest": smallest})
+        yield self.symptom(message, world, size, self.size_limit, {"feature": largest})
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:
         world = training_world(trace)

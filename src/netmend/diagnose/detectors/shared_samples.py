@@ -118,7 +118,7 @@ class TrainingEvaluationOverlap(Detector, code="D309", needs_fixed_data=True):
         if common < self.least_samples or share < self.share_limit:
             return
         message = f"{common} of {distinct} distinct evaluation samples checked were also trained on."
-        detail = {"share": share, "common": common, "unsure": unsure, "windows": windows}
+        detail = {"share": share, "unsure": unsure, "windows": windows}
         yield self.symptom(message, "", share, self.share_limit, detail)
 
     def _overlap(self, trace: Trace) -> tuple[int, int, bool, bool] | None:

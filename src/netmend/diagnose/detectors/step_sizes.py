@@ -111,9 +111,8 @@ class UpdateRatioLow(Detector, code="D102", needs_fixed_data=True, figure="updat
                 f"Each step changed the weights by only {ratio:.1g} of their size (median of {plural(motion.tensors, 'tensor')}): "
                 f"in {motion.steps} steps they could move by {travelled:.1g} at most."
             )
-            detail = {"travelled": travelled}
             yield self.symptom(
-                message, motion.optimizer, ratio, self.ratio_limit, detail, first_step=motion.last_look
+                message, motion.optimizer, ratio, self.ratio_limit, first_step=motion.last_look
             )
 
     def _limit(self, trace: Trace) -> float:
@@ -188,7 +187,7 @@ class UpdateRatioUneven(Detector, code="D114", needs_fixed_data=True, figure="up
             message = (
                 f"The weight {fast} moves {spread:.2g} times as fast as {slow}, relative to their sizes."
             )
-            yield self.symptom(message, slow, spread, self.spread_limit, {"fast": fast})
+            yield self.symptom(message, slow, spread, self.spread_limit)
 
     def _speeds(self, trace: Trace) -> dict[str, float]:
         """Median relative update of every comparable weight that moves at all; groups with rates of their own are left out."""

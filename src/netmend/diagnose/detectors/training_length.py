@@ -65,9 +65,8 @@ class FewSamples(Detector, code="D319", needs_fixed_data=True, needs_end=True):
         else:
             return
         message = f"The network was trained on {samples:} samples, {beside}."
-        detail = {"samples": samples}
         yield self.symptom(
-            message, ("", None if loader is None else loader.created), float(samples), float(self.few), detail
+            message, ("", None if loader is None else loader.created), float(samples), float(self.few)
         )
 
     HEALTHY = {
@@ -157,7 +156,7 @@ class ShortTraining(Detector, code="D512", needs_fixed_data=True):
             course.loss,
             observed=float(steps) if passes is None else passes,
             limit=float(self.few_unknown) if passes is None else self.few_passes,
-            detail={"passes": passes, "steps": steps},
+            detail={"steps": steps},
         )
 
     def _least(self, passes: float | None) -> int:
@@ -236,9 +235,8 @@ class StillFalling(Detector, code="D505", needs_fixed_data=True):
             f"The loss fell by {found['fall_limit']:.0%} over the last third of the run and was still "
             f"{found['least_relative']:.2f} times that of the best constant prediction when training ended."
         )
-        detail = {"relative": found["least_relative"]}
         yield self.symptom(
-            message, course.loss, found["fall_limit"], self.fall_limit, detail, first_step=course.last_step
+            message, course.loss, found["fall_limit"], self.fall_limit, first_step=course.last_step
         )
 
     def extremes(self, trace: Trace) -> Mapping[str, float]:

@@ -43,7 +43,7 @@ class WeightsDiverge(Detector, code="D107", needs_fixed_data=True):
                 motion.optimizer,
                 observed=seen,
                 limit=self.early_limit if at_once else self.growth_limit,
-                detail={"early": early, "whole": growth},
+                detail={"whole": growth},
                 first_step=1 if at_once else motion.last_look,
             )
 
