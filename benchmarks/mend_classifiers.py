@@ -27,7 +27,7 @@ import torch
 from mend_problems.classifiers import FAULTS, IMAGES, NETWORKS, TARGET, Problem, at_hand, problem
 from scipy import stats
 
-from netmend.mend.fit import State
+from netmend.mend.patch import State
 from netmend.mend.torch.methods import BASELINE, METHODS, OURS, method
 from netmend.mend.torch.running import Attempt, Budget, mend, tally
 from netmend.mend.torch.spec import Examples, Spec, examples, task_of, tensors

@@ -16,7 +16,7 @@ tokenizers = pytest.importorskip("tokenizers")
 
 from netmend.errors import UsageError  # noqa: E402
 from netmend.mend.change_model import change_model  # noqa: E402
-from netmend.mend.fit import State  # noqa: E402
+from netmend.mend.patch import State  # noqa: E402
 from netmend.mend.patch_file import write_patch  # noqa: E402
 from netmend.mend.torch.language.blocks import blocks_of  # noqa: E402
 from netmend.mend.torch.language.descent import METHODS  # noqa: E402

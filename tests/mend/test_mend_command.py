@@ -217,8 +217,7 @@ def test_state_dicts_of_pytorch(files: dict[str, Path], tmp_path: Path, inside: 
 
 
 def test_models_in_memory() -> None:
-    from netmend.mend.fit import State
-    from netmend.mend.patch import patch_between
+    from netmend.mend.patch import State, patch_between
     from netmend.mend.torch.state_file import TensorWeights, change_module, weights_of
 
     model = torch.nn.Linear(3, 2).to(torch.bfloat16)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from netmend.errors import UsageError
-from netmend.mend.gate import BREAKS, HOLDS, LOSES, NOTHING, REFUTED, UNSURE, verdict_on
+from netmend.mend.gate import BREAKS, HOLDS, LOSES, NOTHING, REFUTED, UNSURE, Tally, interval, verdict_on
 from netmend.mend.options import MendOptions, parse_methods, parse_rates, parts_of
-from netmend.mend.tally import Tally, interval
 
 AGREEING = Tally(40, 50, 0, 200)
 

@@ -7,8 +7,7 @@ import pytest
 
 from netmend.errors import UsageError
 from netmend.mend.change_model import largest_changes
-from netmend.mend.fit import State, fit
-from netmend.mend.patch import Patch, Piece, patch_between, rest_digest
+from netmend.mend.patch import Patch, Piece, State, fit, patch_between, rest_digest
 from netmend.mend.weights import Arrays, bits_type, finite, numbers
 
 

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from netmend.errors import UsageError
 from netmend.mend.change_model import change_model
-from netmend.mend.fit import State
 from netmend.mend.model_files import open_model
-from netmend.mend.patch import patch_between
+from netmend.mend.patch import State, patch_between
 from netmend.mend.patch_file import read_patch, write_patch
 from netmend.mend.safetensors_format import read_contents, write_safetensors
 from netmend.mend.weights import PATCHABLE, Arrays, bits_type, finite

@@ -16,11 +16,15 @@ from torch import nn  # noqa: E402
 
 import netmend.mend.session as session  # noqa: E402
 from netmend.errors import UsageError  # noqa: E402
-from netmend.mend.gate import HOLDS, Verdict, verdict_on  # noqa: E402
+from netmend.mend.gate import (  # noqa: E402
+    HOLDS,
+    Tally,
+    Verdict,
+    verdict_on,
+)
 from netmend.mend.options import MendOptions  # noqa: E402
 from netmend.mend.patch import Fingerprint, Patch  # noqa: E402
 from netmend.mend.result import Tried  # noqa: E402
-from netmend.mend.tally import Tally  # noqa: E402
 from netmend.mend.torch.case import case_of  # noqa: E402
 from netmend.mend.torch.trying import held_back, tried  # noqa: E402
 

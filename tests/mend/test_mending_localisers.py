@@ -10,7 +10,7 @@ from mending_sample import spec_of
 from torch import nn
 
 from netmend.errors import UsageError
-from netmend.mend.fit import State
+from netmend.mend.patch import State
 from netmend.mend.torch.last_layer import LastLayer
 from netmend.mend.torch.localisers import Localiser
 from netmend.mend.torch.localisers.by_activity import (

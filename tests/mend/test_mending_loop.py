@@ -10,9 +10,8 @@ from mending_sample import spec_of
 from torch import nn
 
 from netmend.errors import UsageError
-from netmend.mend.fit import State
-from netmend.mend.gate import worth
-from netmend.mend.tally import Tally
+from netmend.mend.gate import Tally, worth
+from netmend.mend.patch import State
 from netmend.mend.torch.methods import METHODS, OURS, method
 from netmend.mend.torch.running import Budget, mend
 from netmend.mend.torch.spec import Spec

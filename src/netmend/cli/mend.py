@@ -19,7 +19,7 @@ from netmend.errors import UsageError
 from netmend.trials.options import option
 
 if TYPE_CHECKING:
-    from netmend.mend.fit import State
+    from netmend.mend.patch import State
 
 DEFAULT = "find"
 
@@ -89,7 +89,7 @@ class ChangeOptions:
 @expanded
 def apply(change: ChangeOptions) -> int:
     """Apply a patch to the model it was made for; any other model is refused."""
-    from netmend.mend.fit import State
+    from netmend.mend.patch import State
 
     return _change(change, State.IN)
 
@@ -98,7 +98,7 @@ def apply(change: ChangeOptions) -> int:
 @expanded
 def revert(change: ChangeOptions) -> int:
     """Revert a patch; the weights are then what they were before, bit for bit."""
-    from netmend.mend.fit import State
+    from netmend.mend.patch import State
 
     return _change(change, State.OUT)
 
@@ -113,8 +113,8 @@ def show(
     json: ResultFile = None,
 ) -> int:
     """Show what a patch changes, and how it was found."""
-    from netmend.mend.fit import fit
     from netmend.mend.model_files import open_model
+    from netmend.mend.patch import fit
     from netmend.mend.patch_file import read_patch
     from netmend.report.mend.patch import patch_document, patch_json
     from netmend.report.terminal import draw
@@ -141,9 +141,8 @@ def diff(
     json: ResultFile = None,
 ) -> int:
     """Show a patch's changes to a model one by one, or the difference between two models."""
-    from netmend.mend.fit import fit
     from netmend.mend.model_files import open_model
-    from netmend.mend.patch import patch_between
+    from netmend.mend.patch import fit, patch_between
     from netmend.mend.patch_file import read_patch, write_patch
     from netmend.report.mend.patch import patch_document, patch_json
     from netmend.report.terminal import draw
@@ -175,7 +174,7 @@ def diff(
 
 def _change(change: ChangeOptions, wanted: State) -> int:
     from netmend.mend.change_model import change_model
-    from netmend.mend.fit import State
+    from netmend.mend.patch import State
     from netmend.report.mend.patch import changed_document, patch_json
     from netmend.report.terminal import draw
 

@@ -12,9 +12,8 @@ import numpy as np
 
 from netmend.errors import UsageError
 from netmend.mend.files import written_whole
-from netmend.mend.fit import State, fit
 from netmend.mend.model_files import ModelFile, open_model
-from netmend.mend.patch import Patch, Piece, fingerprint
+from netmend.mend.patch import Patch, Piece, State, fingerprint, fit
 from netmend.mend.patch_file import read_patch
 from netmend.mend.weights import Weights, numbers
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from netmend.errors import UsageError
 from netmend.mend.files import written_whole
+from netmend.mend.gate import Tally
 from netmend.mend.patch_file import read_patch, write_patch
 from netmend.mend.result import Tried
-from netmend.mend.tally import Tally
 from netmend.store.places import home
 
 _FORM = 1

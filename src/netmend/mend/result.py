@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from netmend.errors import UsageError
-from netmend.mend.gate import Verdict
+from netmend.mend.gate import Tally, Verdict
 from netmend.mend.options import MendOptions
 from netmend.mend.patch import Patch
-from netmend.mend.tally import Tally
 from netmend.shown import Shown
 
 
@@ -81,14 +80,14 @@ class Mended(Shown):
 
     def apply(self, model: Any) -> None:
         """Put the recommended patch into the model (a PyTorch module), in place."""
-        from netmend.mend.fit import State
+        from netmend.mend.patch import State
         from netmend.mend.torch.state_file import change_module
 
         change_module(model, self._wanted(), State.IN)
 
     def revert(self, model: Any) -> None:
         """Take it out again, bit for bit."""
-        from netmend.mend.fit import State
+        from netmend.mend.patch import State
         from netmend.mend.torch.state_file import change_module
 
         change_module(model, self._wanted(), State.OUT)

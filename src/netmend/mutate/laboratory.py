@@ -68,6 +68,10 @@ class Laboratory:
         self.stopping = threading.Event()
         self.baseline: Outcome | None = None
 
+    def stop(self) -> None:
+        self.stopping.set()
+        self.runner.close()
+
     def original(self, seed: int, repeat: bool = False) -> Run:
         return self._run(self._original(seed, repeat))
 

@@ -83,8 +83,7 @@ def mutate(
     except (KeyboardInterrupt, Interrupted):
         stopped = INTERRUPTED
     finally:
-        study.laboratory.stopping.set()
-        runner.close()
+        study.laboratory.stop()
     return _result(target, study, stopped)
 
 

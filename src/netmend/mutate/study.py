@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from netmend.mutate.test_sets import TRAINING
 from netmend.mutate.verdicts import scores_verdict
 from netmend.program.text.sources import Sources
 from netmend.store import read_trace
+from netmend.trials.runner import at_once
 from netmend.trials.workspace import relocated
 
 _SAME_SCORE = 1e-9
@@ -152,25 +152,10 @@ class Study:
                 if turned is not None:
                     self.searched[number] = turned
 
-        self._at_once(one, len(faults))
-
-    def _at_once(self, work: Callable[[int], None], count: int) -> None:
-        with ThreadPoolExecutor(self.laboratory.runner.executor.jobs) as pool:
-            futures: list[Future[None]] = [pool.submit(work, number) for number in range(count)]
-            try:
-                wait(futures, return_when=FIRST_EXCEPTION)
-                for future in futures:
-                    if future.done():
-                        future.result()
-                wait(futures)
-            except BaseException as problem:
-                self.laboratory.stopping.set()
-                for future in futures:
-                    future.cancel()
-                self.laboratory.runner.close()
-                if isinstance(problem, Interrupted):
-                    raise KeyboardInterrupt from None
-                raise
+        try:
+            at_once(one, range(len(faults)), self.laboratory.runner.executor.jobs, self.laboratory.stop)
+        except Interrupted:
+            raise KeyboardInterrupt from None
 
     def _turned(self, knob: Knob, made: list[Mutant]) -> Turned:
         assert self.judge is not None

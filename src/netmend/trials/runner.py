@@ -9,11 +9,11 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from netmend.errors import UsageError
 from netmend.trials import workspace
@@ -24,6 +24,9 @@ _ATTEMPTS = 3
 _GUESSED = {TIMED_OUT, OUT_OF_MEMORY}  # depend on limits that may be other ones next time
 _WAIT = 0.1  # seconds between looks at a trial that another process is running
 
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 __all__ = ["Executor", "Runner", "Used", "memory_limit"]
 
@@ -77,18 +80,7 @@ class Runner:
         """The outcomes in the order of the trials; several run at once."""
         for pattern in {trial.pattern for trial in trials}:
             _check(pattern)
-        futures: list[Future[Outcome]] = []
-        with ThreadPoolExecutor(self.executor.jobs) as pool:
-            try:
-                futures += [pool.submit(self._one, trial) for trial in trials]
-                wait(futures, return_when=FIRST_EXCEPTION)
-                return [future.result() for future in futures]
-            except BaseException:
-                self._stopping.set()
-                for future in futures:
-                    future.cancel()
-                self.executor.close()
-                raise
+        return at_once(self._one, trials, self.executor.jobs, self.close)
 
     def place(self, trial: Trial) -> Path:
         return self.folder / self._limited(trial).key(self.fingerprint)
@@ -144,6 +136,25 @@ class Runner:
     def close(self) -> None:
         self._stopping.set()
         self.executor.close()
+
+
+def at_once(
+    work: Callable[[Item], Result], items: Iterable[Item], jobs: int, stop: Callable[[], None]
+) -> list[Result]:
+    """What comes of all items, in their order, several worked on at once; `stop` is called when one fails or Ctrl-C comes."""
+    futures: list[Future[Result]] = []
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            futures += [pool.submit(work, item) for item in items]
+            ended, _ = wait(futures, return_when=FIRST_EXCEPTION)
+            for future in (each for each in futures if each in ended):
+                future.result()
+            return [future.result() for future in futures]
+        except BaseException:
+            for future in futures:
+                future.cancel()
+            stop()
+            raise
 
 
 @contextlib.contextmanager

@@ -11,9 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from netmend.errors import UsageError
-from netmend.mend.gate import worth
+from netmend.mend.gate import Tally, worth
 from netmend.mend.patch import Patch, patch_between
-from netmend.mend.tally import Tally
 from netmend.mend.torch.spec import Examples, Spec, Task, scores_on
 from netmend.mend.torch.state_file import weights_of
 from netmend.mend.torch.undisturbed import copied, mendable, put_back, undisturbed

@@ -14,8 +14,7 @@ from torch import Tensor, nn
 
 from netmend.errors import UsageError
 from netmend.mend.files import written_whole
-from netmend.mend.fit import State, fit
-from netmend.mend.patch import Patch, Piece
+from netmend.mend.patch import Patch, Piece, State, fit
 from netmend.mend.safetensors_format import refuse_bad_name
 from netmend.mend.weights import Bits, Layout, Weights, bits_type
 

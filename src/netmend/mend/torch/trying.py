@@ -8,12 +8,10 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from netmend.mend.fit import State
-from netmend.mend.gate import within, worth
+from netmend.mend.gate import Tally, within, worth
 from netmend.mend.options import MendOptions
-from netmend.mend.patch import Patch, patch_between
+from netmend.mend.patch import Patch, State, patch_between
 from netmend.mend.result import Tried
-from netmend.mend.tally import Tally
 from netmend.mend.torch.case import Case
 from netmend.mend.torch.methods import method
 from netmend.mend.torch.running import Budget, mend, tally

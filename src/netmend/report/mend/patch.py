@@ -6,8 +6,7 @@ import math
 import shlex
 
 from netmend.mend.change_model import Changed, largest_changes
-from netmend.mend.fit import State
-from netmend.mend.patch import Patch
+from netmend.mend.patch import Patch, State
 from netmend.report.content import Column, Document, Grid, Number, Remark, clean
 from netmend.report.machine import Fields, result_json
 from netmend.report.numbers import UNKNOWN, count, measure, plural, setting, shape, share

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from netmend.mend.gate import BREAKS, HOLDS, LOSES, REFUTED
+from netmend.mend.gate import BREAKS, HOLDS, LOSES, REFUTED, Tally
 from netmend.mend.result import Counts, Mended, Tried
-from netmend.mend.tally import Tally
 from netmend.report.content import Column, Document, Grid, Number, Remark, clean
 from netmend.report.machine import Fields
 from netmend.report.mend.patch import size_words
