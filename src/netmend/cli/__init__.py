@@ -6,13 +6,6 @@ import os
 import sys
 from typing import Any, NoReturn
 
-_OPTIONS_WITH_VALUE = (
-    "--overhead", "--every", "--directory", "--html", "--json", "--stop-on", "--budget", "--metric", "--metric-file",
-    "--jobs", "-j", "--threads", "--memory", "--time-limit", "--executor", "--address",
-    "--fix", "--like", "--seeds", "--width", "--depth",
-    "--test", "--subset", "--profile", "--operators", "--least", "--fails", "--additions",
-)  # fmt: skip
-
 
 def main(arguments: list[str] | None = None) -> None:
     """Entry point. A program under observation runs after the command line has been read, outside of its parser."""
@@ -30,8 +23,9 @@ def main(arguments: list[str] | None = None) -> None:
     hook = sys.excepthook
     try:
         refuse_script_as_command(given)
-        outcome: Any = _command_line(given)(
-            args=separate_module(given),
+        app = _command_line(given)
+        outcome: Any = app(
+            args=separate_module(given, app),
             prog_name="netmend",
             standalone_mode=False,
             default_map={"run": _configured()} if given[:1] == ["run"] else None,
@@ -111,15 +105,19 @@ def _check(arguments: list[str]) -> NoReturn:
     sys.exit(code)
 
 
-def separate_module(arguments: list[str]) -> list[str]:
+def separate_module(arguments: list[str], app: Any) -> list[str]:
     """`run -m package --lr 1`: what follows the module is the program's, so a `--` is put before it."""
-    if not arguments or arguments[0] not in ("run", "repair", "neutral", "mutate"):
+    if "-m" not in arguments or arguments[0] not in ("run", "repair", "neutral", "mutate"):
         return arguments
+    from typer.main import get_group
+
+    parameters = get_group(app).commands[arguments[0]].params
+    with_value = {name for each in parameters if not getattr(each, "is_flag", True) for name in each.opts}
     index = 1
     while index < len(arguments) and arguments[index].startswith("-") and arguments[index] != "--":
         if arguments[index] == "-m":
             return [*arguments[: index + 2], "--", *arguments[index + 2 :]]
-        index += 2 if arguments[index] in _OPTIONS_WITH_VALUE else 1
+        index += 2 if arguments[index] in with_value else 1
     return arguments
 
 
