@@ -10,18 +10,16 @@ import numpy as np
 from netmend.diagnose.measures.chain import Link, chain
 from netmend.diagnose.measures.motion import weights
 from netmend.vocabulary import ParameterFact, Trace
-from netmend.vocabulary.table import FloatArray
 
 _SHARE = 0.5  # of the looks, from the start: later, gradients go to zero because the task is solved
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Relative gradients of the layers of one model, in decades, in the order in which the layers run."""
+    """How gradients change from layer to layer of one model, relative to the weights; layers in the order in which they run."""
 
     model: str
     layers: tuple[Link, ...]
-    decades: FloatArray  # log10(|gradient| / |weight|) of each layer's weight
     slope: float  # decades per layer; above 0: gradients shrink on their way back to the input
 
     @property
@@ -52,12 +50,7 @@ def profiles(trace: Trace) -> tuple[Profile, ...]:
         if size is not None:
             groups.setdefault(link.model, []).append((link, size))
     return tuple(
-        Profile(
-            model,
-            tuple(link for link, _ in pairs),
-            np.array([size for _, size in pairs]),
-            _slope([s for _, s in pairs]),
-        )
+        Profile(model, tuple(link for link, _ in pairs), _slope([size for _, size in pairs]))
         for model, pairs in groups.items()
         if len(pairs) >= 3
     )

@@ -50,14 +50,6 @@ class Progress:
         """The step half-way through."""
         return int(self.steps[len(self.steps) // 2])
 
-    @property
-    def learned(self) -> bool:
-        """Whether the objective clearly got better than a constant prediction, or clearly fell where none is known."""
-        if self.last_relative is not None:
-            return self.last_relative < 0.9
-        spread = float(np.hypot(self.errors[0], self.errors[-1])) if len(self.errors) else 0.0
-        return self.last < self.first - 4 * spread and self.fell > 0.1
-
 
 @lru_cache(maxsize=16)
 def progress(trace: Trace) -> tuple[Progress, ...]:

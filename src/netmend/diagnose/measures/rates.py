@@ -68,13 +68,11 @@ _DECOUPLED = (
 
 @dataclass(frozen=True)
 class Decay:
-    """Weight decay of one parameter group."""
+    """Weight decay of a group of an optimiser's parameters."""
 
     optimizer: str
-    group: int
     setting: float
     share: float  # size of the decay term over that of the data's gradient (or of the whole step where it acts on weights)
-    tensors: int
 
 
 def decays(trace: Trace) -> list[Decay]:
@@ -87,9 +85,7 @@ def decays(trace: Trace) -> list[Decay]:
                 continue
             shares = _shares(trace, optimizer, index, float(setting))
             if shares:
-                found.append(
-                    Decay(optimizer.name, index, float(setting), float(np.median(shares)), len(shares))
-                )
+                found.append(Decay(optimizer.name, float(setting), float(np.median(shares))))
     return found
 
 
