@@ -14,7 +14,6 @@ from weakref import WeakKeyDictionary
 from netmend.program.source.bindings import (
     EACH,
     Binding,
-    arguments_of,
     binding_of,
     bindings_in,
     given_for,
@@ -23,7 +22,7 @@ from netmend.program.source.bindings import (
 )
 from netmend.program.source.naming import imports
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, inside, last_name
+from netmend.program.text.queries import Function, arguments_of, inside, last_name
 from netmend.program.text.sources import Code
 
 _MOST_HOPS = 24

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from netmend.changes.case import Case
 from netmend.changes.loop.loop_code import callers
-from netmend.program.source.bindings import arguments_of, bindings_in, given_for
+from netmend.program.source.bindings import bindings_in, given_for
 from netmend.program.source.naming import qualified, spelled
 from netmend.program.source.writing import add_argument, insert_argument_after, replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import inside, last_name
+from netmend.program.text.queries import arguments_of, inside, last_name
 from netmend.program.text.sources import Code
 from netmend.vocabulary import OptimizerFact, Site
 from netmend.vocabulary.change import FileEdits

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function
+from netmend.program.text.queries import Function, arguments_of, holds, own_nodes, results_of
 
 EACH = "*"  # in a path: one element of what is iterated over
 
@@ -44,7 +44,7 @@ def binding_of(file: File, name: ast.Name) -> Binding | None:
 def bindings_in(scope: ast.AST, name: str) -> list[Binding]:
     """All statements of a scope that give a name a value, in their order."""
     found: list[Binding] = []
-    for node in _own(scope):
+    for node in own_nodes(scope):
         if isinstance(node, ast.stmt):
             found.extend(binding for binding in _made_by(node) if binding.name == name)
     return sorted(found, key=lambda binding: (binding.statement.lineno, binding.statement.col_offset))
@@ -61,19 +61,7 @@ def _last(scope: ast.AST, name: str, use: ast.stmt | None) -> Binding | None:
 
 
 def _is_header(loop: ast.stmt, use: ast.stmt) -> bool:
-    return (
-        isinstance(loop, ast.For | ast.AsyncFor)
-        and any(node is use for node in ast.walk(loop))
-        and loop is not use
-    )
-
-
-def _own(scope: ast.AST) -> Iterator[ast.AST]:
-    """Nodes of a scope without those of functions and classes inside it."""
-    for child in ast.iter_child_nodes(scope):
-        yield child
-        if not isinstance(child, Function | ast.ClassDef | ast.Lambda):
-            yield from _own(child)
+    return isinstance(loop, ast.For | ast.AsyncFor) and loop is not use and holds(loop, use)
 
 
 def _made_by(statement: ast.stmt) -> Iterator[Binding]:
@@ -107,17 +95,12 @@ def _comprehension(file: File, name: ast.Name) -> Binding | None:
         if isinstance(above, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
             statement = file.statement(above)
             for generator in above.generators:
-                if statement is None or any(node is name for node in ast.walk(generator.iter)):
+                if statement is None or holds(generator.iter, name):
                     continue
                 for binding in _unpacked(generator.target, generator.iter, (EACH,), statement):
                     if binding.name == name.id:
                         return binding
     return None
-
-
-def arguments_of(function: Function) -> list[str]:
-    given = function.args
-    return [argument.arg for argument in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
 
 
 def given_for(function: Function, call: ast.Call, name: str) -> tuple[ast.expr, tuple[object, ...]] | None:
@@ -126,8 +109,7 @@ def given_for(function: Function, call: ast.Call, name: str) -> tuple[ast.expr, 
         if keyword.arg == name:
             return keyword.value, ()
     positional = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
-    if positional[:1] in (["self"], ["cls"]):
-        positional = positional[1:]
+    positional = positional[positional[:1] in (["self"], ["cls"]) :]
     if name in positional:
         index = positional.index(name)
         for place, argument in enumerate(call.args):
@@ -141,13 +123,9 @@ def given_for(function: Function, call: ast.Call, name: str) -> tuple[ast.expr, 
 
 def results(function: Function) -> list[ast.expr]:
     """What a function returns or yields; the last one first."""
-    found = [
-        node.value
-        for node in _own(function)
-        if isinstance(node, ast.Return | ast.Yield) and node.value is not None
-    ]
-    return found[::-1]
+    found = sorted(results_of(function), key=lambda node: (node.lineno, node.col_offset), reverse=True)
+    return [node.value for node in found if node.value is not None]
 
 
 def is_generator(function: Function) -> bool:
-    return any(isinstance(node, ast.Yield) for node in _own(function))
+    return any(isinstance(node, ast.Yield) for node in own_nodes(function))

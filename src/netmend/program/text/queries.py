@@ -135,8 +135,8 @@ def assignments(node: ast.AST | None, name: str, before: int | None = None) -> l
 
 
 def results_of(function: ast.AST | None) -> list[ast.Return | ast.Yield]:
-    """What gives a value out of a function: returns and yields with a value."""
-    nodes = ast.walk(function) if function is not None else ()
+    """What gives a value out of a function: its own returns and yields with a value."""
+    nodes = own_nodes(function) if function is not None else ()
     return [node for node in nodes if isinstance(node, ast.Return | ast.Yield) and node.value is not None]
 
 

@@ -11,11 +11,10 @@ from netmend.changes.case import Case
 from netmend.changes.loss.losses import criterion_of
 from netmend.changes.network.heads_in_source import head_of, model_calls
 from netmend.diagnose.measures.heads import same_values
-from netmend.program.source.bindings import arguments_of
 from netmend.program.source.dataflow import SHAPING, Use, bound, uses
 from netmend.program.source.writing import once, united, wrap
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
+from netmend.program.text.queries import arguments_of, last_name
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
 from netmend.vocabulary import FunctionFact, LossFact
