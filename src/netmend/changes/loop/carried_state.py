@@ -13,6 +13,7 @@ from netmend.program.engine.history import Body, Event, Loop
 from netmend.program.engine.values import Attribute, Call, Collection, Value, options, resolved
 from netmend.program.meaning import kept_graphs
 from netmend.program.meaning.operations import walk
+from netmend.program.meaning.roles import MODEL, role
 from netmend.program.of_run import program_of
 from netmend.program.text.file import File
 
@@ -56,8 +57,15 @@ def _states(loop: Loop, backward: Event) -> Iterator[State]:
         target = state.stored.target
         if target is None or target.base is not None:
             continue
-        if _has_graph(backward.value, state.before) and _has_graph(state.stored.value, state.before):
+        carries = _has_graph(backward.value, state.before) and _has_graph(state.stored.value, state.before)
+        if carries and _is_computed(state.stored.value):
             yield State(state.name, next(filter(None, map(_form, options(target.old or state.before))), ""))
+
+
+def _is_computed(value: Value) -> bool:
+    """Whether a network takes part in a value, which else is made of numbers."""
+    parts = walk(value, into=lambda part: not _is_cut(part))
+    return any(isinstance(part, Call) and role(part.function) == MODEL for part in parts)
 
 
 def _has_graph(value: Value, source: Value) -> bool:
