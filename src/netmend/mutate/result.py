@@ -9,7 +9,7 @@ from netmend.mutate.additions import Addition
 from netmend.mutate.choice import Estimate
 from netmend.mutate.magnitude import Found, Scale
 from netmend.mutate.scoring import Score
-from netmend.mutate.verdicts import Verdict
+from netmend.mutate.verdicts import DETECTED, INCONCLUSIVE, MISSED, Verdict
 
 SOURCE, WEIGHT_LEVEL = "source", "weights"
 
@@ -37,6 +37,12 @@ class Mutant:
     def is_killed(self, test: str) -> bool:
         found = self.verdicts.get(test)
         return found is not None and found.killed
+
+    def judged_by(self, test: str) -> str:
+        """What a test set makes of a mutant that counts."""
+        if self.is_killed(test):
+            return DETECTED
+        return MISSED if self.is_clear(test) else INCONCLUSIVE
 
     def is_clear(self, test: str) -> bool:
         """Whether its verdict would hardly be another one with other seeds."""

@@ -37,6 +37,9 @@ CRASH = "crash"
 NOT_A_NUMBER = "not a number"  # no mutant has a score, all originals have
 CONSTANT = "the measure is constant"
 
+# What a test set makes of a mutant that counts; also classes of the style sheet.
+DETECTED, MISSED, INCONCLUSIVE = "detected", "missed", "inconclusive"
+
 
 @dataclass(frozen=True)
 class Verdict:

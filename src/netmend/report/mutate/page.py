@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from netmend.mutate.result import SOURCE, WEIGHT_LEVEL, Mutant, MutationResult
 from netmend.mutate.scoring import COUNTED
 from netmend.mutate.test_sets import TRAINING
-from netmend.mutate.verdicts import Verdict
+from netmend.mutate.verdicts import DETECTED, INCONCLUSIVE, MISSED, Verdict
 from netmend.report.content import Column, DiffLine, Figure, Grid, Number, clean
 from netmend.report.mutate.document import (
     addition_remarks,
@@ -26,7 +26,6 @@ from netmend.report.numbers import UNKNOWN, alike, measure, plural
 from netmend.report.patches import patch_lines, start_words
 from netmend.report.templates import page
 
-DETECTED, MISSED, INCONCLUSIVE = "detected", "missed", "inconclusive"  # also classes of the style sheet
 _MOST_ADDITIONS = 50
 
 
@@ -81,7 +80,7 @@ def _survivors(result: MutationResult) -> list[_Survivor]:
     found = []
     for mutant, tests in missed.values():
         lines = tuple(patch_lines(mutant.patch.splitlines()))
-        judged = {test: standing(mutant, test) for test in tests}
+        judged = {test: mutant.judged_by(test) for test in tests}
         beside = "; ".join(
             f"{words} {', '.join(own)}"
             for name, words in ((MISSED, "missed by"), (INCONCLUSIVE, "too close to call on"))
@@ -150,13 +149,6 @@ def bar_charts(result: MutationResult) -> Iterator[BarChart]:
 
 
 def _bar(code: str, own: list[Mutant], test: str) -> Bar:
-    judged = [standing(one, test) for one in own]
+    judged = [one.judged_by(test) for one in own]
     parts = tuple((name, judged.count(name)) for name in (DETECTED, MISSED, INCONCLUSIVE) if name in judged)
     return Bar(code, operator_words(code), parts)
-
-
-def standing(mutant: Mutant, test: str) -> str:
-    """What a test set makes of a mutant that counts."""
-    if mutant.is_killed(test):
-        return DETECTED
-    return MISSED if mutant.is_clear(test) else INCONCLUSIVE
