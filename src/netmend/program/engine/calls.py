@@ -253,9 +253,8 @@ def _grad_modes(
 
     found = []
     for decorator in definition.decorator_list:
-        machine.silent += 1
-        value = evaluate(machine, decorator, scope)
-        machine.silent -= 1
+        with machine.silently():
+            value = evaluate(machine, decorator, scope)
         name = value.qualified if isinstance(value, Call | Name) else ""
         if name in _GRAD_MODES:
             found.append(value if isinstance(value, Call) else Call(value))
@@ -305,9 +304,8 @@ def _bind_keyword(
     if parameter.arg in keywords:
         scope.set(parameter.arg, keywords.pop(parameter.arg))
     elif default is not None and not is_open:
-        machine.silent += 1
-        scope.set(parameter.arg, evaluate(machine, default, function.scope))
-        machine.silent -= 1
+        with machine.silently():
+            scope.set(parameter.arg, evaluate(machine, default, function.scope))
     else:
         scope.set(parameter.arg, Unknown(parameter))
 

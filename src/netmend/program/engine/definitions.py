@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable
+from typing import Any
 
 from netmend.program.engine.machine import Machine, OutOfEffort
 from netmend.program.engine.scope import ModuleFile, Scope
@@ -21,21 +22,10 @@ def import_module(machine: Machine, node: ast.Import, scope: Scope) -> None:
     from netmend.program.engine.expressions import canonical
 
     for alias in node.names:
-        if alias.asname:
-            path = machine.project.find(alias.name, 0, scope.module.file)
-            scope.set(
-                alias.asname,
-                _library(canonical(alias.name + ".")[:-1], node)
-                if path is None
-                else _file(machine, path, node),
-            )
-        else:
-            first = alias.name.partition(".")[0]
-            path = machine.project.find(first, 0, scope.module.file)
-            scope.set(
-                first,
-                _library(canonical(first + ".")[:-1], node) if path is None else _file(machine, path, node),
-            )
+        whole = alias.name if alias.asname else alias.name.partition(".")[0]
+        path = machine.project.find(whole, 0, scope.module.file)
+        library = Name(canonical(whole + ".")[:-1], node)
+        scope.set(alias.asname or whole, library if path is None else FileValue(path, node))
 
 
 def import_from(machine: Machine, node: ast.ImportFrom, scope: Scope, only: str = "") -> None:
@@ -56,15 +46,11 @@ def import_from(machine: Machine, node: ast.ImportFrom, scope: Scope, only: str 
         if only and name != only:
             continue
         if path is not None:
-            scope.set(name, _member(machine, path, module, alias.name, node, scope.module.file))
+            scope.set(name, _member_later(machine, path, module, alias.name, node, scope.module.file))
         elif node.level:
             scope.set(name, Unknown(node))
         else:
             scope.set(name, Name(canonical(f"{module}.{alias.name}"), node))
-
-
-def _library(name: str, node: ast.AST) -> Name:
-    return Name(name, node)
 
 
 class FileValue(Value):
@@ -77,31 +63,29 @@ class FileValue(Value):
         self.path = path
 
 
-def _file(machine: Machine, path: str, node: ast.AST) -> Value:
-    return FileValue(path, node)
-
-
 def member_of_file(machine: Machine, file: FileValue, name: str, node: ast.AST) -> Value:
-    module = load(machine, file.path)
-    found = module.scope.get(name) if module is not None else None
-    if found is None:
-        inner = machine.project.find(name, 1, file.path)
-        return FileValue(inner, node) if inner is not None else Unknown(node)
-    return found
+    return _member(machine, file.path, name, node, lambda: machine.project.find(name, 1, file.path))
 
 
 def _member(
+    machine: Machine, path: str, name: str, node: ast.AST, file_of_name: Callable[[], str | None]
+) -> Value:
+    """What a name of a project file stands for: what it defines, or a file beside it."""
+    module = load(machine, path)
+    found = module.scope.get(name) if module is not None else None
+    if found is not None:
+        return found
+    inner = file_of_name()
+    return FileValue(inner, node) if inner is not None else Unknown(node)
+
+
+def _member_later(
     machine: Machine, path: str, module: str, name: str, node: ast.ImportFrom, importer: str
 ) -> Callable[[], Value]:
-    def thunk() -> Value:
-        loaded = load(machine, path)
-        found = loaded.scope.get(name) if loaded is not None else None
-        if found is not None:
-            return found
-        inner = machine.project.find(f"{module}.{name}" if module else name, node.level, importer)
-        return FileValue(inner, node) if inner is not None else Unknown(node)
-
-    return thunk
+    whole = f"{module}.{name}" if module else name
+    return lambda: _member(
+        machine, path, name, node, lambda: machine.project.find(whole, node.level, importer)
+    )
 
 
 def _star(machine: Machine, path: str, module: ModuleFile) -> None:
@@ -161,36 +145,22 @@ def _define(machine: Machine, index: dict[str, list[ast.stmt]], name: str, scope
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         define_function(machine, node, scope)
     elif isinstance(node, ast.ClassDef):
-        scope.set(node.name, _class_later(machine, node, scope))
+        scope.set(node.name, _later(machine, make_class, node, scope))
     elif isinstance(node, ast.Import):
         import_module(machine, node, scope)
     elif isinstance(node, ast.ImportFrom):
         import_from(machine, node, scope, only=name)
     elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-        scope.set(name, _value_later(machine, node.value, scope, evaluate))
+        scope.set(name, _later(machine, evaluate, node.value, scope))
     return name in scope.names
 
 
-def _value_later(
-    machine: Machine, node: ast.expr, scope: Scope, evaluate: Callable[[Machine, ast.AST, Scope], Value]
+def _later(
+    machine: Machine, work: Callable[[Machine, Any, Scope], Value], node: ast.AST, scope: Scope
 ) -> Callable[[], Value]:
     def thunk() -> Value:
-        machine.silent += 1
-        try:
-            return evaluate(machine, node, scope)
-        finally:
-            machine.silent -= 1
-
-    return thunk
-
-
-def _class_later(machine: Machine, node: ast.ClassDef, scope: Scope) -> Callable[[], Value]:
-    def thunk() -> Value:
-        machine.silent += 1
-        try:
-            return make_class(machine, node, scope)
-        finally:
-            machine.silent -= 1
+        with machine.silently():
+            return work(machine, node, scope)
 
     return thunk
 

@@ -231,8 +231,7 @@ def _conditional(machine: Machine, node: ast.IfExp, scope: Scope) -> Value:
     test = evaluate(machine, node.test, scope)
     if isinstance(test, Const):
         return evaluate(machine, node.body if test.value else node.orelse, scope)
-    branch = Branch(node, machine.block, machine.next_order(), test)
-    machine.enter(branch)
+    branch = machine.branch(node, test)
     values: list[Value] = []
 
     def arm(expression: ast.expr) -> Callable[[], bool]:

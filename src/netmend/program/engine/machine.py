@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from netmend.program.engine.history import EVENTS, Block, Event, Part, Target
+from netmend.program.engine.history import EVENTS, Block, Branch, Event, Part, Target
 from netmend.program.engine.joined import either
 from netmend.program.engine.project import Project
 from netmend.program.engine.scope import ModuleFile, Scope
@@ -91,6 +92,21 @@ class Machine:
         scope = Scope(outer, module)
         self.scopes.append(scope)
         return scope
+
+    @contextmanager
+    def silently(self) -> Iterator[None]:
+        """What is evaluated here does not happen."""
+        self.silent += 1
+        try:
+            yield
+        finally:
+            self.silent -= 1
+
+    def branch(self, node: ast.AST, test: Value | None, kind: str = "if") -> Branch:
+        """Alternatives that begin here."""
+        branch = Branch(node, self.block, self.next_order(), test, kind)
+        self.enter(branch)
+        return branch
 
     def dispose(self) -> None:
         """Take everything apart, so that it is freed at once: thousands of files are checked with the collector off."""

@@ -10,7 +10,7 @@ from netmend.program.engine.arithmetic import computed
 from netmend.program.engine.assigned import assigned, breaks
 from netmend.program.engine.definitions import define_class, define_function, import_from, import_module
 from netmend.program.engine.expressions import evaluate, item_of, operator_sign
-from netmend.program.engine.history import AUGMENT, DELETE, EXIT, RETURN, STORE, Branch, Guard, Loop, Target
+from netmend.program.engine.history import AUGMENT, DELETE, EXIT, RETURN, STORE, Guard, Loop, Target
 from netmend.program.engine.joined import either
 from netmend.program.engine.machine import Machine
 from netmend.program.engine.scope import Scope
@@ -150,8 +150,7 @@ def _if(machine: Machine, node: ast.If, scope: Scope) -> bool:
         return execute(machine, node.body, scope)
     if isinstance(test, Const):
         return execute(machine, node.body if test.value else node.orelse, scope)
-    branch = Branch(node, machine.block, machine.next_order(), test)
-    machine.enter(branch)
+    branch = machine.branch(node, test)
     ends = machine.paths(
         scope,
         [
@@ -178,13 +177,11 @@ def _loop(machine: Machine, node: ast.For | ast.AsyncFor | ast.While, scope: Sco
     machine.enter(loop)
     start = dict(scope.names)
     grown: set[str] = set()
-    for name in assigned(node.body, grown):
+    anew = assigned(node.body, grown)
+    for name in (*anew, *grown):
         known = scope.names.get(name)
-        if isinstance(known, Value):
-            scope.names[name] = either(known, Unknown(node))
-    for name in grown:
-        known = scope.names.get(name)
-        if isinstance(known, Value) and not isinstance(known, Collection):  # a list keeps being the same list
+        # a list that only grows keeps being the same list
+        if isinstance(known, Value) and not (name not in anew and isinstance(known, Collection)):
             scope.names[name] = either(known, Unknown(node))
     machine.depth += 1
 
@@ -251,8 +248,7 @@ def _is_bar(manager: Call) -> bool:
 
 
 def _try(machine: Machine, node: Any, scope: Scope) -> bool:
-    branch = Branch(node, machine.block, machine.next_order(), None, "try")
-    machine.enter(branch)
+    branch = machine.branch(node, None, "try")
 
     def handler(part: ast.ExceptHandler) -> Callable[[], bool]:
         def work() -> bool:
@@ -274,8 +270,7 @@ def _try(machine: Machine, node: Any, scope: Scope) -> bool:
 
 def _match(machine: Machine, node: ast.Match, scope: Scope) -> bool:
     subject = evaluate(machine, node.subject, scope)
-    branch = Branch(node, machine.block, machine.next_order(), subject, "match")
-    machine.enter(branch)
+    branch = machine.branch(node, subject, "match")
 
     def arm(case: ast.match_case) -> Callable[[], bool]:
         def work() -> bool:

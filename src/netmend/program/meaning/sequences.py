@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.library.operations import COPIES, INTEGERS, MOVES
-from netmend.program.engine.history import StoreEvent
 from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import (
     Attribute,
@@ -85,10 +84,7 @@ def filled_rows(program: Program, value: Value | None) -> bool:
     if not isinstance(value, Call) or value.qualified not in _ZEROS:
         return False
     return any(
-        isinstance(event, StoreEvent)
-        and resolved(event.target.base) is value
-        and _is_beginning(event.target.key)
-        for event in program.events
+        resolved(event.target.base) is value and _is_beginning(event.target.key) for event in program.stores
     )
 
 
