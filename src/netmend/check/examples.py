@@ -13,3 +13,9 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
 """
+
+
+def net(*layers: str, head: str = TORCH, given: str = "x", forward: str = "") -> str:
+    """A network with these layers, and how its `forward` begins."""
+    made = "".join(f"        self.{layer}\n" for layer in layers)
+    return f"{head.rstrip()}\n{NET_CLASS}{made}\n    def forward(self, {given}):\n{forward}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from netmend.check.examples import TORCH_F, net
 from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Operation, Value, resolved
@@ -22,19 +23,7 @@ from netmend.program.meaning.paths import (
 from netmend.program.meaning.sizes import LITERAL_LAYERS, setting
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
-LINEAR_NET = (
-    HEAD
-    + """\
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc1 = nn.Linear(20, 64)
-        self.drop = nn.Dropout(0.2)
-        self.fc2 = nn.Linear(64, 10)
-
-    def forward(self, x):
-"""
-)
+LINEAR_NET = net("fc1 = nn.Linear(20, 64)", "drop = nn.Dropout(0.2)", "fc2 = nn.Linear(64, 10)", head=TORCH_F)
 _BETWEEN = UNCHANGED | {"batchnorm1d", "batchnorm2d", "batchnorm3d", "flatten", "squeeze"}
 _BETWEEN_MAPS = UNCHANGED | {
     "batchnorm1d",
@@ -104,19 +93,7 @@ class NoActivationBetweenLinearMaps(StaticRule, code="S306", cause="ACT-HID-MISS
                 )
 
 
-TWO_NET = (
-    HEAD
-    + """\
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc1 = nn.Linear(8, 8)
-        self.act = nn.ReLU()
-        self.fc2 = nn.Linear(8, 1)
-
-    def forward(self, x):
-"""
-)
+TWO_NET = net("fc1 = nn.Linear(8, 8)", "act = nn.ReLU()", "fc2 = nn.Linear(8, 1)", head=TORCH_F)
 # Made of two functions on purpose: mish is x * tanh(softplus(x)); bounded heads; rectified bounded links of graphs.
 _ON_PURPOSE = frozenset(
     (("softplus", "tanh"), ("tanh", "relu"), ("relu", "threshold"), ("softplus", "threshold"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netmend.check.examples import net
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import (
@@ -30,19 +31,9 @@ from netmend.program.meaning.statements import with_argument
 from netmend.program.meaning.uses import arithmetic
 from netmend.vocabulary.finding import Fix
 
-RECURRENT_HEAD = """\
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.rnn = nn.LSTM(3, 16{first})
-        self.fc = nn.Linear(16, 2)
-
-    def forward(self, x):
-        out, (h, c) = self.rnn(x)
-"""
+RECURRENT_HEAD = net(
+    "rnn = nn.LSTM(3, 16{first})", "fc = nn.Linear(16, 2)", forward="        out, (h, c) = self.rnn(x)\n"
+)
 PLAIN, FIRST = RECURRENT_HEAD.format(first=""), RECURRENT_HEAD.format(first=", batch_first=True")
 
 

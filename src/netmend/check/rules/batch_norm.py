@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netmend.check.examples import NET_CLASS, TORCH
+from netmend.check.examples import TORCH, net
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import CallEvent, Event
 from netmend.program.engine.program import Program
@@ -141,14 +141,13 @@ def _is_evaluated(modes: list[CallEvent], event: Event) -> bool:
     return bool(before) and before[-1].call is not None and before[-1].call.method == "eval"
 
 
-NET = f"""{TORCH}{NET_CLASS}\
-        self.one = nn.Conv2d(3, 8, 3)
-        self.two = nn.Conv2d(8, 8, 3)
-        self.bn = nn.BatchNorm2d(8)
-        self.bn2 = nn.BatchNorm2d(8)
-
-    def forward(self, x, y):
-"""
+NET = net(
+    "one = nn.Conv2d(3, 8, 3)",
+    "two = nn.Conv2d(8, 8, 3)",
+    "bn = nn.BatchNorm2d(8)",
+    "bn2 = nn.BatchNorm2d(8)",
+    given="x, y",
+)
 
 
 class BatchNormShared(StaticRule, code="S334", cause="LYR-NORM-STATS", preview=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from netmend.check.examples import NET_CLASS, TORCH_F
+from netmend.check.examples import TORCH_F, net
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import Branch, Event
 from netmend.program.engine.program import Program
@@ -72,11 +72,7 @@ class DropoutRateExtreme(StaticRule, code="S320", cause="LYR-DROPOUT-RATE"):
             yield self.finding(program, call.node, self.message.format(share=share))
 
 
-MODE_NET = f"""{TORCH_F}{NET_CLASS}\
-        self.fc = nn.Linear(4, 1)
-
-    def forward(self, x):
-"""
+MODE_NET = net("fc = nn.Linear(4, 1)", head=TORCH_F)
 _NAMES = tuple(
     f"torch.nn.functional.{name}"
     for name in ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
@@ -182,13 +178,7 @@ class DropoutBeforeBatchNorm(StaticRule, code="S323", cause="LYR-NORM-STATS", ad
                     yield self.finding(program, op.node)
 
 
-OUTPUT_NET = f"""{TORCH_F}{NET_CLASS}\
-        self.fc1 = nn.Linear(4, 16)
-        self.fc2 = nn.Linear(16, 3)
-        self.drop = nn.Dropout(0.5)
-
-    def forward(self, x):
-"""
+OUTPUT_NET = net("fc1 = nn.Linear(4, 16)", "fc2 = nn.Linear(16, 3)", "drop = nn.Dropout(0.5)", head=TORCH_F)
 STEP = "\nnet = Net()\nloss = F.cross_entropy(net(x), y)\nloss.backward()\n"
 _KINDS = frozenset(("cross_entropy", "bce_logits", "mse", "l1", "smooth_l1", "huber", "nll"))
 

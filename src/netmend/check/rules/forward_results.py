@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from netmend.check.examples import NET_CLASS, TORCH, TORCH_F
+from netmend.check.examples import TORCH_F, net
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.library.activations import SHARES
 from netmend.program.engine.history import STORE, Body, Branch, Event
@@ -27,15 +27,14 @@ from netmend.program.text.edits import insert_after, replace
 from netmend.program.text.queries import inside, names_in
 from netmend.vocabulary.finding import Fix
 
-OUTPUT_NET = f"""{TORCH_F}{NET_CLASS}\
-        self.fc = nn.Linear(4, 8)
-        self.bn = nn.BatchNorm1d(8)
-        self.act = nn.ReLU(inplace=True)
-        self.skip = nn.Linear(4, 8)
-        self.out = nn.Linear(8, 1)
-
-    def forward(self, x):
-"""
+OUTPUT_NET = net(
+    "fc = nn.Linear(4, 8)",
+    "bn = nn.BatchNorm1d(8)",
+    "act = nn.ReLU(inplace=True)",
+    "skip = nn.Linear(4, 8)",
+    "out = nn.Linear(8, 1)",
+    head=TORCH_F,
+)
 _PURE = ACTIVATIONS | DROPOUTS | NORMS | (RANDOM - {"lstm", "gru", "rnn"}) | {
     "maxpool1d", "maxpool2d", "avgpool2d", "max_pool2d", "avg_pool2d", "flatten", "normalize", "batch_norm", "layer_norm",
 }  # fmt: skip
@@ -258,11 +257,7 @@ def _read_names(tree: ast.Module) -> tuple[set[str], set[str]]:
     return loaded, words
 
 
-RETURN_NET = f"""{TORCH}{NET_CLASS}\
-        self.fc = nn.Linear(4, 1)
-
-    def forward(self, x):
-"""
+RETURN_NET = net("fc = nn.Linear(4, 1)")
 
 
 class ForwardWithoutReturn(StaticRule, code="S319", cause="ARC-NET-WRONG"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from netmend.check.examples import NET_CLASS, TORCH
+from netmend.check.examples import net
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import Event
 from netmend.program.engine.program import Program
@@ -89,17 +89,7 @@ def _repeat_in_comprehension(program: Program, node: ast.AST | None) -> Fix | No
     return Fix("Create a layer for each entry", edits, "unsafe")
 
 
-CONTAINER_NET = (
-    HEAD
-    + """\
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])
-
-    def forward(self, x):
-"""
-)
+CONTAINER_NET = net("layers = nn.ModuleList([nn.Linear(4, 4), nn.Linear(4, 4)])")
 
 
 class ContainerMisused(StaticRule, code="S327", cause="API-USAGE"):
@@ -158,11 +148,7 @@ def _unpack_list(program: Program, call: Call) -> Fix | None:
     return Fix("Unpack the list", edits, "safe")
 
 
-TENSOR_NET = f"""{TORCH}{NET_CLASS}\
-        self.fc = nn.Linear(4, 4)
-
-    def forward(self, x):
-"""
+TENSOR_NET = net("fc = nn.Linear(4, 4)")
 _NO_OPTIONS = frozenset(("ReLU", "ReLU6", "SELU", "SiLU", "Mish", "GELU", "Sigmoid", "Tanh", "Softplus", "Hardswish", "LogSigmoid", "ELU", "LeakyReLU"))  # fmt: skip
 _OTHERS = frozenset(
     ("Softmax", "LogSoftmax", "Dropout", "Dropout2d", "MaxPool1d", "MaxPool2d", "AvgPool2d", "AdaptiveAvgPool2d", "Flatten", "BatchNorm1d", "BatchNorm2d",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from netmend.check.examples import TORCH_F, net
 from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.meaning.misfits import FLATTEN, KERNEL, NORM, WIDTH, misfits
@@ -131,20 +132,13 @@ class FlattenMissingBeforeLinear(StaticRule, code="S309", cause="LYR-FLATTEN-MIS
                 yield self.finding(program, misfit.op.node, misfit.message)
 
 
-DIMENSION_NET = (
-    HEAD
-    + """\
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 16, 3)
-        self.fc = nn.Linear(16, 32)
-        self.bn1 = nn.BatchNorm1d(16)
-        self.bn2 = nn.BatchNorm2d(16)
-        self.drop = nn.Dropout2d(0.3)
-
-    def forward(self, x):
-"""
+DIMENSION_NET = net(
+    "conv = nn.Conv2d(3, 16, 3)",
+    "fc = nn.Linear(16, 32)",
+    "bn1 = nn.BatchNorm1d(16)",
+    "bn2 = nn.BatchNorm2d(16)",
+    "drop = nn.Dropout2d(0.3)",
+    head=TORCH_F,
 )
 
 

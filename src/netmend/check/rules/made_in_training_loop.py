@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.examples import NET_CLASS, TORCH
+from netmend.check.examples import net
 from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import Body, CallEvent, Event, Loop, StoreEvent, always
 from netmend.program.engine.program import Program
@@ -25,13 +25,7 @@ from netmend.program.meaning.roles import MODEL, bare, optimised, role, same
 from netmend.program.meaning.sizes import LITERAL_LAYERS
 from netmend.program.meaning.training import Round, grad_is_off, loss_of, one_optimiser
 
-MODEL_HEAD = f"""{TORCH}{NET_CLASS}\
-        self.fc = nn.Linear(4, 3)
-
-    def forward(self, x):
-        return self.fc(x)
-
-"""
+MODEL_HEAD = net("fc = nn.Linear(4, 3)", forward="        return self.fc(x)\n\n")
 STEP = "opt.zero_grad()\n{0}net(x).mean().backward()\n{0}opt.step()\n"
 MAKE = "net = Net()\n{0}opt = torch.optim.Adam(net.parameters())\n"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from netmend.check.examples import NET_CLASS, TORCH
+from netmend.check.examples import TORCH, net
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import CallEvent, before
 from netmend.program.engine.joined import SHARING
@@ -18,13 +18,7 @@ from netmend.program.meaning.training import backward_calls, grad_is_off
 from netmend.program.text.edits import replace, wrap
 from netmend.vocabulary.finding import Fix
 
-NET = f"""{TORCH}{NET_CLASS}\
-        self.fc = nn.Linear(4, 2)
-
-    def forward(self, x):
-        return self.fc(x)
-
-"""
+NET = net("fc = nn.Linear(4, 2)", forward="        return self.fc(x)\n\n")
 
 
 class ForwardCalled(StaticRule, code="S703", cause="API-USAGE", advisory=True):

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from netmend.check.examples import NET_CLASS, TORCH
+from netmend.check.examples import net
 from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Instance, Name, Value, resolved
@@ -15,13 +15,7 @@ from netmend.program.meaning.roles import bare
 from netmend.program.meaning.training import Round, grad_is_off, loss_of, rounds, stepped
 from netmend.program.meaning.uses import calls_given
 
-HEAD = f"""{TORCH}{NET_CLASS}\
-        self.fc = nn.Linear(4, 2)
-
-    def forward(self, x):
-        return self.fc(x)
-
-"""
+HEAD = net("fc = nn.Linear(4, 2)", forward="        return self.fc(x)\n\n")
 LOOP = "for x, y in data:\n    optimizer.zero_grad()\n    nn.functional.cross_entropy({0}(x), y).backward()\n    optimizer.step()\n"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from netmend.check.examples import TORCH_F
+from netmend.check.examples import TORCH_F, net
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Item, Operation, Value, constant, resolved
@@ -20,22 +20,12 @@ HEAD = f"""{TORCH_F}
 net = nn.Linear(4, 3)
 criterion = nn.CrossEntropyLoss()
 """
-LAST = """\
-import torch
-from torch import nn
-import torch.nn.functional as F
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc1 = nn.Linear(320, 50)
-        self.fc2 = nn.Linear(50, 10)
-
-    def forward(self, x):
-        x = F.relu(self.fc1(x.view(-1, 320)))
-        {}
-        return {}
-"""
+LAST = net(
+    "fc1 = nn.Linear(320, 50)",
+    "fc2 = nn.Linear(50, 10)",
+    head=TORCH_F,
+    forward="        x = F.relu(self.fc1(x.view(-1, 320)))\n        {}\n        return {}\n",
+)
 FIT = """
 def train(model, loader, optimizer):
     for x, y in loader:

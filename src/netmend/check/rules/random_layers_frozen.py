@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from netmend.check.examples import NET_CLASS, TORCH
+from netmend.check.examples import net
 from netmend.check.rule import NOWHERE, Findings, Snippet, StaticRule
 from netmend.program.engine.history import Body, Event
 from netmend.program.engine.program import Program
@@ -17,15 +17,11 @@ from netmend.program.meaning.optimisers import steps
 from netmend.program.meaning.roles import bare
 from netmend.program.meaning.training import Round, loss_of
 
-HEAD = f"""{TORCH}{NET_CLASS}\
-        self.body = nn.Sequential(nn.Linear(8, 16), nn.ReLU())
-        self.head = nn.Linear(16, 2)
-
-    def forward(self, x):
-        return self.head(self.body(x))
-
-net = Net()
-"""
+HEAD = net(
+    "body = nn.Sequential(nn.Linear(8, 16), nn.ReLU())",
+    "head = nn.Linear(16, 2)",
+    forward="        return self.head(self.body(x))\n\nnet = Net()\n",
+)
 LOOP = """\
 opt = torch.optim.Adam({0}, lr=0.01)
 for x, y in data:
