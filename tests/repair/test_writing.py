@@ -9,6 +9,7 @@ import pytest
 from sources import Program
 
 from netmend.program.source import writing
+from netmend.program.text import queries
 from netmend.repair.apply import applied
 
 COMMENTED = """\
@@ -176,3 +177,34 @@ def test_edits_that_meet_or_leave_no_python_are_not_carried_out(tmp_path: Path) 
     assert applied({}, both) is None
     assert applied({}, writing.replace(program.file, call, "x = = y")) is None
     assert applied({}, ()) == {}
+
+
+NAMED = '''\
+class Net:
+    """A text."""
+
+    @cached
+    def foward(self, é):
+        "Another."
+        return é.mean(é + 1)
+'''
+
+
+def test_names_and_lines_within_a_file(tmp_path: Path) -> None:
+    program = Program(tmp_path, NAMED)
+    file, call = program.file, program.call("mean")
+    owner = next(node for node in file.tree.body if isinstance(node, ast.ClassDef))
+    method = queries.methods(owner)["foward"]
+    assert file.text[slice(*file.span(call))] == "é.mean(é + 1)"
+    assert [ast.unparse(statement) for statement in queries.without_text(method)] == ["return é.mean(é + 1)"]
+    assert isinstance(call.func, ast.Attribute)
+    edits = writing.united(
+        [
+            writing.rename(file, method, "forward"),
+            writing.rename(file, call.func, "sum"),
+            writing.insert_text(file, call.args[0], "0 + "),
+            writing.delete_lines(file, method.lineno - 1, method.lineno - 1),
+        ]
+    )
+    expected = NAMED.replace("foward", "forward").replace("mean(", "sum(0 + ").replace("    @cached\n", "")
+    assert program.after(edits)["train.py"] == expected

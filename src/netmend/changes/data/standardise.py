@@ -20,7 +20,7 @@ from netmend.library.layers import NORM_OF_RANK
 from netmend.program.source.naming import new_attribute, new_variable, spelled
 from netmend.program.source.writing import add_argument_first, insert_after, insert_before
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, holds, inside, last_name
+from netmend.program.text.queries import Function, holds, inside, last_name, methods, without_text
 from netmend.vocabulary import ModelFact, ModuleFact
 from netmend.vocabulary.change import FileEdits
 
@@ -240,7 +240,7 @@ def _first_in_class(
     file, init, forward = found
     start = _after_super(init)
     argument = forward.args.args[1].arg if len(forward.args.args) > 1 else None
-    body = [s for s in forward.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    body = without_text(forward)
     if start is None or argument is None or not body:
         return ()
     name, extra = spelled(file, f"torch.nn.{NORM_OF_RANK[rank]}")
@@ -257,8 +257,8 @@ def own_class(case: Case, model: ModelFact) -> tuple[File, Function, Function] |
     found = case.code.definition(model.kind, ast.ClassDef)
     if found is None or not isinstance(found[1], ast.ClassDef):
         return None
-    methods = {m.name: m for m in found[1].body if isinstance(m, Function)}
-    init, forward = methods.get("__init__"), methods.get("forward")
+    own = methods(found[1])
+    init, forward = own.get("__init__"), own.get("forward")
     return None if init is None or forward is None else (found[0], init, forward)
 
 

@@ -12,7 +12,7 @@ from netmend.localise.lines.blocks import experiment_loop
 from netmend.program.source.moving import taken_out
 from netmend.program.source.writing import insert_after
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, last_name, own_nodes
+from netmend.program.text.queries import Function, last_name, methods, own_nodes
 from netmend.vocabulary import Site
 from netmend.vocabulary.change import FileEdits
 
@@ -95,7 +95,7 @@ def set_up_once(file: File, function: Function | None) -> FileEdits:
     owner = None if function is None else file.parent(function)
     if function is None or not isinstance(owner, ast.ClassDef) or len(function.args.args) != 1:
         return ()
-    start = next((s for s in owner.body if isinstance(s, Function) and s.name == "__init__"), None)
+    start = methods(owner).get("__init__")
     calls = [call for call in file.calls(function.name) if isinstance(call.func, ast.Attribute)]
     inside = [call for call in calls if file.owner(call) is owner and file.function(call) is not start]
     if start is None or not start.args.args or len(inside) != 1 or _is_conditional(file, inside[0]):

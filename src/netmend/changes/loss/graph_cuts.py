@@ -10,7 +10,7 @@ from netmend.localise.lines.values import is_cut
 from netmend.program.source.bindings import binding_of
 from netmend.program.source.moving import taken_out
 from netmend.program.source.naming import qualified, spelled
-from netmend.program.source.writing import delete_argument, replace, unwrap_call
+from netmend.program.source.writing import delete_argument, once, replace, unwrap_call
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, holds, inside, last_name, variables_in
 from netmend.vocabulary.change import FileEdit, FileEdits
@@ -248,7 +248,7 @@ def kept_as_tensors(file: File, scope: ast.AST, about: ast.expr | None = None) -
         is_meant = about is None or call is about or any(holds(piece, about) for piece in pieces)
         if is_meant and not any(map(_is_of_numpy, pieces)):
             edits += _made_of_tensors(file, call, pieces)
-    return tuple(dict.fromkeys(edits))
+    return once(edits)
 
 
 def _made_of_tensors(file: File, call: ast.Call, pieces: list[ast.expr]) -> list[FileEdit]:

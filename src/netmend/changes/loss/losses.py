@@ -11,7 +11,7 @@ from netmend.library.losses import LIKELIHOODS, LOSS_CLASSES, LOSSES
 from netmend.library.operations import INTEGERS, NARROWING, WIDENING
 from netmend.program.source.dataflow import bound
 from netmend.program.source.naming import qualified, spelled
-from netmend.program.source.writing import delete_argument, replace
+from netmend.program.source.writing import delete_argument, replace, united
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
 from netmend.vocabulary import LossFact
@@ -55,7 +55,7 @@ class Criterion:
                 edits.append(as_yes_no(pair.file, pair.target, target.shape, given.shape, target.dtype))
             elif target.dtype != "int64":
                 edits.append(as_classes(pair.file, pair.target, target.shape))
-        return tuple(dict.fromkeys(edit for part in edits for edit in part))
+        return united(edits)
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def exchange(criterion: Criterion, to: str) -> FileEdits:
         for file, call in criterion.calls:
             name, extra = spelled(file, f"torch.nn.functional.{to}", like=call.func)
             edits += [replace(file, call.func, name), extra, *_dropped(file, call, to, 2)]
-    return tuple(dict.fromkeys(edit for part in edits for edit in part))
+    return united(edits)
 
 
 def _dropped(file: File, call: ast.Call, to: str, positional: int) -> Iterator[FileEdits]:

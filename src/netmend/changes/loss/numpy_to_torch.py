@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from netmend.program.source.naming import qualified, spelled
-from netmend.program.source.writing import add_argument, insert_text, rename, replace, unwrap_call
+from netmend.program.source.writing import add_argument, insert_text, once, rename, replace, unwrap_call
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, inside, last_name
 from netmend.vocabulary.change import FileEdit, FileEdits
@@ -52,7 +52,7 @@ def in_torch(file: File, function: Function | ast.Module, cut: ast.expr) -> File
             if found is None:
                 return ()
             edits.extend(found)
-    return tuple(dict.fromkeys(edits))
+    return once(edits)
 
 
 def _leaves(node: ast.AST | None) -> bool:

@@ -11,7 +11,7 @@ from netmend.library.losses import NEVER_NEGATIVE
 from netmend.library.operations import HINGES, SHAPES
 from netmend.program.source.dataflow import bound
 from netmend.program.source.naming import qualified
-from netmend.program.source.writing import replace
+from netmend.program.source.writing import replace, united
 from netmend.program.text.file import File
 from netmend.program.text.queries import Function, inside, last_name, variables_in
 from netmend.program.text.sources import Code
@@ -202,7 +202,7 @@ def all_turned(wrong: list[Term], right: list[Term]) -> FileEdits:
         else:
             edits.append(turned(term.file, term.node))
             waiting = waiting[1:]
-    return tuple(dict.fromkeys(edit for part in edits for edit in part))
+    return united(edits)
 
 
 def turned(file: File, node: ast.expr) -> FileEdits:

@@ -13,7 +13,7 @@ from netmend.program.settings import value_origin
 from netmend.program.source.naming import qualified
 from netmend.program.source.writing import delete_argument, replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, inside, last_name
+from netmend.program.text.queries import Function, inside, last_name, methods
 from netmend.program.text.sources import Code
 from netmend.vocabulary import FunctionFact, ModuleFact
 from netmend.vocabulary.change import FileEdits
@@ -307,7 +307,7 @@ def _default(choice: Choice) -> ast.expr | None:
     """What the parameter is where nothing is given for it."""
     made = choice.made
     if isinstance(made, ast.ClassDef):
-        made = next((s for s in made.body if isinstance(s, Function) and s.name == "__init__"), None)
+        made = methods(made).get("__init__")
     if not isinstance(made, Function):
         return None
     names = [argument.arg for argument in made.args.args]

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 from netmend.changes.case import Case
 from netmend.changes.network.model_layers import layers_of, model_of_fault
-from netmend.changes.network.stacks import init_of
 from netmend.diagnose.measures.chain import mostly
 from netmend.library.activations import SQUASHING
 from netmend.localise.lines.initialisers import CONSTANT, RANDOM, SCALING
 from netmend.program.source.naming import spelled
 from netmend.program.source.writing import delete_statement, insert_after, replace, united
 from netmend.program.text.file import File
-from netmend.program.text.queries import inside, last_name
+from netmend.program.text.queries import inside, last_name, methods
 from netmend.vocabulary import ModelFact
 from netmend.vocabulary.change import FileEdits
 
@@ -193,7 +192,7 @@ def everywhere(case: Case) -> FileEdits:
         return ()
     owner = case.code.definition(model.kind, ast.ClassDef)
     if owner is not None and isinstance(owner[1], ast.ClassDef):
-        init = init_of(owner[1])
+        init = methods(owner[1]).get("__init__")
         return () if init is None else _loop(case, owner[0], init.body[-1], "self", list(kinds))
     last = model.name.rpartition(".")[2]
     for file in case.code.files():

@@ -13,7 +13,7 @@ from netmend.library.datasets import CLASSES
 from netmend.library.operations import NARROWING
 from netmend.program.source.dataflow import PASSING, uses
 from netmend.program.source.values import Faces, set_argument
-from netmend.program.source.writing import replace, unwrap_method
+from netmend.program.source.writing import once, replace, unwrap_method
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
 from netmend.vocabulary import ModuleFact
@@ -84,7 +84,7 @@ def axes_kept(case: Case, head: Head | None) -> FileEdits:
                 edits.extend(unwrap_method(use.file, use.user))
             elif isinstance(use.user, ast.Subscript) and _picks_first(use.user):
                 edits.extend(replace(use.file, use.user, use.file.source(use.value)))
-    return tuple(dict.fromkeys(edits))
+    return once(edits)
 
 
 def _narrows(call: ast.Call) -> bool:
@@ -146,7 +146,7 @@ def class_of_value(case: Case) -> FileEdits:
             top = _conversions(use.file, use.user)
             text = use.file.source(_unshaped(use.value))
             edits.extend(replace(use.file, top, f"{text}.argmax(1)"))
-    return tuple(dict.fromkeys(edits))
+    return once(edits)
 
 
 def _conversions(file: File, node: ast.expr) -> ast.expr:

@@ -148,11 +148,6 @@ def relu_of(file: File, like: ast.expr | None = None) -> tuple[str, FileEdits]:
     return spelled(file, "torch.nn.functional.relu", like=like)
 
 
-def init_of(owner: ast.ClassDef) -> ast.FunctionDef | None:
-    """The `__init__` of a class."""
-    return next((n for n in owner.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None)
-
-
 def is_alone_on_line(file: File, node: ast.expr) -> bool:
     place = file.place(node)
     return not file.lines.content(place.line)[: place.column].strip()

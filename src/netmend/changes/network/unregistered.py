@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from netmend.changes.network.registration import DICTS, LISTS, is_attribute, registered_in
 from netmend.program.source.naming import new_attribute, spelled
-from netmend.program.source.writing import insert_after, rename, replace
+from netmend.program.source.writing import insert_after, once, rename, replace
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, inside, last_name
+from netmend.program.text.queries import Function, inside, last_name, methods
 from netmend.program.text.sources import Code
 from netmend.vocabulary.change import FileEdit, FileEdits
 
@@ -23,9 +23,9 @@ def as_module(code: Code, file: File, owner: ast.ClassDef | None) -> FileEdits:
         return ()
     if any(not isinstance(base, ast.Name) or base.id != "object" for base in owner.bases):
         return ()
-    methods = {s.name: s for s in owner.body if isinstance(s, Function)}
-    start = methods.get("__init__")
-    if start is None or not start.args.args or any(name in methods for name in _TAKEN):
+    own = methods(owner)
+    start = own.get("__init__")
+    if start is None or not start.args.args or any(name in own for name in _TAKEN):
         return ()
     name, extra = spelled(file, "torch.nn.Module")
     edits: list[FileEdit] = [*_derived(file, owner, name), *extra]
@@ -33,12 +33,12 @@ def as_module(code: Code, file: File, owner: ast.ClassDef | None) -> FileEdits:
     is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
     if not any(last_name(call.func) == "super" for call in file.calls(inside=start)):
         edits += _begun(file, start, "super().__init__()", after=first if is_text else None)
-    if "__call__" in methods and "forward" not in methods:
-        edits += rename(file, methods["__call__"], "forward")
+    if "__call__" in own and "forward" not in own:
+        edits += rename(file, own["__call__"], "forward")
     for other, assignment, value in _kept(code, file, owner.name):
         if other.owner(assignment) is not owner:
             edits += registered_in(other, value, "ModuleDict" if isinstance(value, DICTS) else "ModuleList")
-    return tuple(dict.fromkeys(edits))
+    return once(edits)
 
 
 def _derived(file: File, owner: ast.ClassDef, base: str) -> FileEdits:
@@ -143,7 +143,7 @@ def of_the_class(file: File, statement: ast.stmt) -> FileEdits:
     value = statement.value if isinstance(statement, ast.Assign) else None
     if not isinstance(owner, ast.ClassDef) or not owner.bases or not isinstance(target, ast.Name):
         return ()
-    start = next((s for s in owner.body if isinstance(s, Function) and s.name == "__init__"), None)
+    start = methods(owner).get("__init__")
     if start is None or not isinstance(value, (*LISTS, *DICTS)) or not start.args.args:
         return ()
     calls = [s for s in start.body if any(last_name(c.func) == "__init__" for c in file.calls(inside=s))]

@@ -56,6 +56,17 @@ def walk(node: ast.AST) -> list[ast.AST]:
     return nodes
 
 
+def methods(owner: ast.ClassDef) -> dict[str, Function]:
+    """The methods of a class by their names."""
+    return {node.name: node for node in owner.body if isinstance(node, Function)}
+
+
+def without_text(function: Function) -> list[ast.stmt]:
+    """The body of a function without texts that stand alone in it, such as its docstring."""
+    texts = (ast.Constant, ast.JoinedStr)
+    return [s for s in function.body if not (isinstance(s, ast.Expr) and isinstance(s.value, texts))]
+
+
 def own_nodes(scope: ast.AST) -> Iterator[ast.AST]:
     """A scope and what belongs to itself: names in functions and classes within it are others."""
     waiting: deque[ast.AST] = deque([scope])

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from netmend.changes.case import Case
-from netmend.program.source.writing import delete_statement, once, rename
+from netmend.program.source.writing import delete_statement, once, rename, united
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, inside, last_name
+from netmend.program.text.queries import Function, inside, last_name, methods
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
 from netmend.vocabulary.change import Change, FileEdits
@@ -66,9 +66,9 @@ class CustomGradient(Repair, code="R212", cures=("TRN-GRAD", "TRN-BACKPROP")):
                     yield file, node
 
     def _plain(self, case: Case, file: File, owner: ast.ClassDef) -> FileEdits:
-        methods = {node.name: node for node in owner.body if isinstance(node, Function)}
-        forward, backward = methods.get("forward"), methods.get("backward")
-        if forward is None or backward is None or set(methods) != {"forward", "backward"}:
+        own = methods(owner)
+        forward, backward = own.get("forward"), own.get("backward")
+        if forward is None or backward is None or set(own) != {"forward", "backward"}:
             return ()
         if not forward.args.args:
             return ()
@@ -101,7 +101,7 @@ class CustomGradient(Repair, code="R212", cures=("TRN-GRAD", "TRN-BACKPROP")):
             for node in inside(other.tree, ast.Attribute)
             if node.attr == "apply" and last_name(node.value) == owner.name
         ]
-        return once((*edits, *(edit for part in calls for edit in part))) if calls else ()
+        return once((*edits, *united(calls))) if calls else ()
 
     @staticmethod
     def _without_method(file: File, method: Function) -> FileEdits:

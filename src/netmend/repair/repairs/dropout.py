@@ -9,15 +9,15 @@ from functools import partial
 from netmend.changes.case import Case
 from netmend.changes.network.layer_removal import call_removed, layer_removed, value_of
 from netmend.changes.network.model_layers import in_stack, links_of, made_by, model_of_fault
-from netmend.changes.network.stacks import init_of, put_behind
+from netmend.changes.network.stacks import put_behind
 from netmend.diagnose.measures.chain import Link, last_weighted
 from netmend.library.layers import DROPOUTS
 from netmend.localise.causes.regularisation import dropouts
 from netmend.program.source.naming import new_attribute, spelled
 from netmend.program.source.values import joined, set_argument
-from netmend.program.source.writing import add_argument, insert_after, replace, united, wrap
+from netmend.program.source.writing import add_argument, insert_after, once, replace, united, wrap
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
+from netmend.program.text.queries import last_name, methods
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
 from netmend.vocabulary import ModuleFact
@@ -74,7 +74,7 @@ class AddDropout(
     def _around(file: File, call: ast.Call, rate: str) -> FileEdits:
         """`F.relu(x)` → `self.dropout(F.relu(x))`, with the layer made in `__init__`."""
         owner = file.owner(call)
-        init = init_of(owner) if owner is not None else None
+        init = methods(owner).get("__init__") if owner is not None else None
         if owner is None or init is None:
             return ()
         name = new_attribute(owner, "dropout")
@@ -230,9 +230,7 @@ class DropoutFollowsMode(Repair, code="R106", cures=("LYR-DROPOUT-MODE",)):
             if function is not None and function.args.args and file.owner(call) is owner:
                 edits += self._edits(file, call, f"{function.args.args[0].arg}.training")
         # Imports are needed once.
-        yield from self.change(
-            case, "dropout only in training mode", tuple(dict.fromkeys(edits)), knob="dropout mode"
-        )
+        yield from self.change(case, "dropout only in training mode", once(edits), knob="dropout mode")
 
     def _edits(self, file: File, call: ast.Call, mode: str) -> FileEdits:
         name = last_name(call.func)

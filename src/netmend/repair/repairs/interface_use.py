@@ -20,7 +20,7 @@ from netmend.program.source.writing import (
     wrap,
 )
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, inside, last_name
+from netmend.program.text.queries import Function, inside, last_name, without_text
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
 from netmend.vocabulary.change import Change, FileEdits
@@ -200,7 +200,7 @@ def _super_first(file: File, statement: ast.stmt) -> FileEdits:
     function = file.function(statement)
     if function is None or function.name != "__init__":
         return ()
-    body = [s for s in function.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    body = without_text(function)
     late = [
         s for s in body
         if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call) and last_name(s.value.func) == "__init__"

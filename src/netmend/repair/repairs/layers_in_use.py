@@ -25,7 +25,7 @@ from netmend.program.source.moving import taken_out
 from netmend.program.source.naming import new_attribute
 from netmend.program.source.writing import insert_after, replace, wrap
 from netmend.program.text.file import File
-from netmend.program.text.queries import Function, inside, last_name, uses_of
+from netmend.program.text.queries import Function, inside, last_name, methods, uses_of
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
 from netmend.unit import snake_case
@@ -80,7 +80,7 @@ class LayerMadeOnce(Repair, code="R117", cures=("ARC-INIT-MULTI",)):
     def _edits(
         self, case: Case, file: File, owner: ast.ClassDef, function: Function, call: ast.Call
     ) -> FileEdits:
-        start = next((s for s in owner.body if isinstance(s, Function) and s.name == "__init__"), None)
+        start = methods(owner).get("__init__")
         if start is None or not start.args.args or file.loop(call) is not None or not function.args.args:
             return ()
         me, here = start.args.args[0].arg, function.args.args[0].arg

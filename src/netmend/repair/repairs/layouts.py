@@ -15,7 +15,7 @@ from netmend.program.source.naming import imports, spelled
 from netmend.program.source.numbers import literal
 from netmend.program.source.writing import insert_before, replace, wrap
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
+from netmend.program.text.queries import last_name, without_text
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
 from netmend.vocabulary import ModuleFact
@@ -89,9 +89,7 @@ class ImageLayout(
         edits: FileEdits = ()
         if own is not None and len(own[2].args.args) > 1:
             name = own[2].args.args[1].arg
-            body = [
-                s for s in own[2].body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
-            ]
+            body = without_text(own[2])
             edits = insert_before(own[0], body[0], f"{name} = {name}{move}") if body else ()
         elif case.model.called is not None and (file := case.code.file(case.model.called.file)) is not None:
             for call in file.calls(case.model.name.rpartition(".")[2]):

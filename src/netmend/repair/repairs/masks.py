@@ -12,7 +12,7 @@ from netmend.changes.loss.losses import criterion_of
 from netmend.diagnose.measures.batches import padding
 from netmend.program.source.dataflow import PASSING, uses
 from netmend.program.source.naming import qualified
-from netmend.program.source.writing import add_argument, once, replace
+from netmend.program.source.writing import add_argument, once, replace, united
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
 from netmend.repair.repair import Repair
@@ -201,19 +201,13 @@ class MaskPadding(Repair, code="R210", cures=("INP-MASK-MISSING",), effort=BY_FA
         if criterion is None:
             return ()
         places = [criterion.created] if criterion.created is not None else list(criterion.calls)
-        edits: FileEdits = ()
+        edits: list[FileEdits] = []
         for file, call in places:
             given = next((keyword.value for keyword in call.keywords if keyword.arg == "ignore_index"), None)
             text = _named(case, file, label)
-            edits = (
-                *edits,
-                *(
-                    add_argument(file, call, f"ignore_index={text}")
-                    if given is None
-                    else replace(file, given, text)
-                ),
-            )
-        return once(edits)
+            added = add_argument(file, call, f"ignore_index={text}")
+            edits.append(added if given is None else replace(file, given, text))
+        return united(edits)
 
     def _inside(self, case: Case, token: int) -> FileEdits:
         """Means over the words, and attention, behind an embedding."""

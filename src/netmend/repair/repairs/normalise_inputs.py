@@ -18,6 +18,7 @@ from netmend.changes.data.standardise import (
     standardised,
 )
 from netmend.program.source.writing import insert_after, insert_before, wrap
+from netmend.program.text.queries import without_text
 from netmend.repair.repair import Repair
 from netmend.testing.example import example
 from netmend.vocabulary import LossFact, ModelFact, ModuleFact
@@ -216,7 +217,7 @@ def _in_model(case: Case, unit: tuple[str, str]) -> FileEdits:
     if found is None:
         return ()
     file, _, forward = found
-    body = [s for s in forward.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+    body = without_text(forward)
     if len(forward.args.args) < 2 or not body:
         return ()
     name = forward.args.args[1].arg

@@ -13,7 +13,7 @@ from netmend.changes.network.output_uses import innermost
 from netmend.diagnose.measures.loop import calls
 from netmend.program.source.moving import taken_out
 from netmend.program.source.naming import qualified, rename_callee, spelled
-from netmend.program.source.writing import add_argument, replace, unwrap_call, unwrap_method, wrap
+from netmend.program.source.writing import add_argument, replace, united, unwrap_call, unwrap_method, wrap
 from netmend.program.text.file import File
 from netmend.program.text.queries import inside, last_name
 from netmend.repair.repair import Repair
@@ -79,7 +79,7 @@ class FullPrecision(
                 wanted = _TYPES.get(qualified(file, node), "")
                 if wanted:
                     edits.append(replace(file, node, f"{file.source(node.value)}.{wanted}"))
-        return tuple(edit for part in edits for edit in part)
+        return united(edits)
 
     def _is_mixed(self, file: File, node: ast.AST) -> bool:
         return any(
@@ -96,7 +96,7 @@ class FullPrecision(
                 edits.append(replace(file, given.value, text))
             else:
                 edits.append(add_argument(file, call, f"{name}={text}"))
-        return tuple(edit for part in edits for edit in part)
+        return united(edits)
 
     EXAMPLES = {
         "a model in half precision": _example(

@@ -16,6 +16,7 @@ from netmend.program.counted_loops import bound_of
 from netmend.program.source.moving import taken_out
 from netmend.program.source.numbers import literal, number
 from netmend.program.source.values import Faces, set_argument, set_value
+from netmend.program.source.writing import united
 from netmend.program.text.file import File
 from netmend.program.text.queries import holds, inside
 from netmend.repair.repair import Repair
@@ -143,7 +144,7 @@ class RateSchedule(Repair, code="R406", cures=("HYP-LR-SCHED",), knob="scheduler
             if self._is_used(made, steps):
                 return ()
             edits.append(taken_out(made.file, made.statement))
-        return tuple(edit for part in edits for edit in part) if all(edits) else ()
+        return united(edits) if all(edits) else ()
 
     def _warms_up(self, case: Case, scheduler: SchedulerFact) -> bool:
         for optimizer in case.trace.optimizers:
