@@ -55,71 +55,46 @@ def look_at(path: Path, most: int = MOST_ENTRIES) -> DataPath:
             files, size, empty = files + 1, size + state.st_size, empty + int(state.st_size == 0)
             unreadable += int(not os.access(file, os.R_OK))
         if seen >= most:
-            return DataPath(
-                str(path), "folder", files, size, broken, empty, unreadable + len(failed), free, True
-            )
-    return DataPath(str(path), "folder", files, size, broken, empty, unreadable + len(failed), free, False)
+            break
+    unreadable += len(failed)
+    return DataPath(str(path), "folder", files, size, broken, empty, unreadable, free, seen >= most)
 
 
 def problems_with(found: DataPath) -> Iterator[Problem]:
     """What is wrong with a path that a program is to read its data from."""
-    path = Path(found.path)
+    path, few = Path(found.path), f"of {found.files} files in {found.path}"
     if found.kind == "missing":
-        if found.broken:
-            yield _bad(
-                found,
-                f"{path} is a link to {path.readlink()}, which does not exist.",
-                "Mend the link, or mount the disk it leads to.",
-            )
-        elif (twin := _twin(path)) is not None:
-            yield _bad(
-                found,
-                f"{path} does not exist, but {twin} does: names differ in upper and lower case.",
-                "Write the name as it is on disk; it matters on Linux.",
-            )
-        else:
-            parent = next((one for one in path.parents if one.exists()), None)
-            yield _bad(
-                found,
-                f"{path} does not exist"
-                + (f"; the nearest folder that does is {parent}." if parent else "."),
-                "Check the path, the working directory and whether the disk is mounted.",
-            )
+        yield _bad(found, *_missing(found, path))
         return
     if found.files == 0:
-        yield _bad(
-            found,
-            f"{path} holds no files.",
-            "Download or unpack the data, or check whether the disk is mounted.",
-        )
+        do = "Download or unpack the data, or check whether the disk is mounted."
+        yield _bad(found, f"{path} holds no files.", do)
     if found.unreadable:
-        yield _bad(
-            found,
-            f"{found.unreadable} of {found.files} files in {path} cannot be read by this user.",
-            "Change owner or permissions (chmod -R a+rX).",
-        )
+        do = "Change owner or permissions (chmod -R a+rX)."
+        yield _bad(found, f"{found.unreadable} {few} cannot be read by this user.", do)
     if found.broken:
-        yield _bad(
-            found,
-            f"{found.broken} links in {path} lead nowhere.",
-            "Copy the data itself, or mount what the links lead to.",
-        )
+        do = "Copy the data itself, or mount what the links lead to."
+        yield _bad(found, f"{found.broken} links in {path} lead nowhere.", do)
     if found.empty:
-        yield Problem(
-            "warning",
-            found.path,
-            f"{found.empty} of {found.files} files in {path} are empty.",
-            "A download may have been cut off: fetch them again.",
-            "stat",
-        )
+        do = "A download may have been cut off: fetch them again."
+        yield Problem("warning", found.path, f"{found.empty} {few} are empty.", do, "stat")
     if found.free is not None and found.free < LITTLE_ROOM:
-        yield Problem(
-            "warning",
-            found.path,
-            f"The file system of {path} has {found.free // 1024**2} MB free.",
-            "Caches and checkpoints need room.",
-            "statvfs",
-        )
+        what = f"The file system of {path} has {found.free // 1024**2} MB free."
+        yield Problem("warning", found.path, what, "Caches and checkpoints need room.", "statvfs")
+
+
+def _missing(found: DataPath, path: Path) -> tuple[str, str]:
+    """What is wrong, and what to do."""
+    if found.broken:
+        what = f"{path} is a link to {path.readlink()}, which does not exist."
+        return what, "Mend the link, or mount the disk it leads to."
+    if (twin := _twin(path)) is not None:
+        what = f"{path} does not exist, but {twin} does: names differ in upper and lower case."
+        return what, "Write the name as it is on disk; it matters on Linux."
+    parent = next((one for one in path.parents if one.exists()), None)
+    nearest = f"; the nearest folder that does is {parent}." if parent else "."
+    do = "Check the path, the working directory and whether the disk is mounted."
+    return f"{path} does not exist{nearest}", do
 
 
 def _bad(found: DataPath, what: str, do: str) -> Problem:
