@@ -51,12 +51,14 @@ def chain(trace: Trace) -> tuple[Link, ...]:
     return tuple(sorted(found, key=lambda link: (link.model, link.position)))
 
 
-def activations(trace: Trace, functions: tuple[str, ...], hidden: bool = True) -> Iterator[Link]:
-    """Activations of the given kinds; with `hidden`, only those followed by a layer with weights."""
-    for link in chain(trace):
-        wanted = link.kind == "activation" and link.function in functions
-        if wanted and (not hidden or link.position < last_weighted(trace, link.model)):
-            yield link
+def activations(trace: Trace, functions: tuple[str, ...]) -> Iterator[Link]:
+    """Hidden activations of the given kinds."""
+    return (link for link in _hidden(trace) if link.function in functions)
+
+
+def _hidden(trace: Trace) -> list[Link]:
+    models = dict.fromkeys(link.model for link in chain(trace))
+    return [link for model in models for link in hidden_activations(trace, model)]
 
 
 def links_of(trace: Trace, model: str, kind: str = "") -> list[Link]:
@@ -82,11 +84,7 @@ def hidden_activations(trace: Trace, model: str) -> list[Link]:
 
 def mostly(trace: Trace, functions: tuple[str, ...]) -> Link | None:
     """The first hidden activation of the given kinds, where at least half of the hidden activations are of them."""
-    every = [
-        link
-        for link in chain(trace)
-        if link.kind == "activation" and link.position < last_weighted(trace, link.model)
-    ]
+    every = _hidden(trace)
     of_kind = [link for link in every if link.function in functions]
     return of_kind[0] if of_kind and 2 * len(of_kind) >= len(every) else None
 

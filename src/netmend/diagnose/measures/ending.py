@@ -34,8 +34,8 @@ def failing_layer(trace: Trace) -> ModuleFact | None:
     return max(open_ones, key=lambda module: module.order or 0, default=None)
 
 
-def layer_before(trace: Trace, layer: ModuleFact, weighted: bool = True) -> ModuleFact | None:
-    """The last layer (with weights) that returned before it."""
+def layer_before(trace: Trace, layer: ModuleFact) -> ModuleFact | None:
+    """The last layer with weights that returned before it."""
     owners = {parameter.module for parameter in trace.parameters}
     earlier = [
         module
@@ -45,6 +45,6 @@ def layer_before(trace: Trace, layer: ModuleFact, weighted: bool = True) -> Modu
         and module.order is not None
         and module.order < (layer.order or 0)
         and module.output_shapes
-        and (not weighted or module.name in owners)
+        and module.name in owners
     ]
     return max(earlier, key=lambda module: module.order or 0, default=None)

@@ -17,6 +17,7 @@ from netmend.vocabulary import Table, Trace
 from netmend.vocabulary.table import FloatArray, IntArray
 
 BLOCKS = 20  # a curve is judged on at most this many block means
+_LEAST_IN_BLOCK = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +94,9 @@ def main_progress(trace: Trace) -> Progress | None:
     return max(progress(trace), key=lambda course: (course.looks, course.first), default=None)
 
 
-def blocks(values: FloatArray, most: int = BLOCKS, least_in_block: int = 4) -> list[FloatArray]:
+def blocks(values: FloatArray) -> list[FloatArray]:
     """Equal shares of a series: as many as there are enough values for, at least one."""
-    number = max(1, min(most, len(values) // least_in_block))
+    number = max(1, min(BLOCKS, len(values) // _LEAST_IN_BLOCK))
     return list(np.array_split(values, number))
 
 
