@@ -8,6 +8,7 @@ from netmend.diagnose.measures.batches import training_loader
 from netmend.diagnose.measures.progress import main_progress
 from netmend.localise.case import Case
 from netmend.program.counted_loops import loops_around
+from netmend.program.engine.values import Call, Instance, Item
 from netmend.program.makers import made_at, taken_from
 from netmend.program.of_run import program_of
 from netmend.program.settings import argument_origin, value_origin
@@ -148,7 +149,6 @@ def _size(iterated: ast.expr) -> ast.expr | None:
 
 
 _WRAPPERS = ("Subset", "random_split", "ConcatDataset")
-_MOST_HOPS = 6
 _EVALUATION_WORDS = ("val", "test", "eval", "dev", "hold", "held")
 
 
@@ -172,22 +172,20 @@ def split_line(case: Case) -> Site | None:
 
 def dataset_line(case: Case, loader: Site | None) -> Site | None:
     """The line that makes the data set of a loader; None where it cannot be followed."""
-    call = case.sources.call_at(loader) if loader is not None else None
-    if loader is None or call is None:
-        return None
-    given = case.sources.argument(call, "dataset", 0)
-    scope = case.sources.scope_around(loader)
-    for _ in range(_MOST_HOPS):
-        if isinstance(given, ast.Call):
-            if last_name(given.func) not in _WRAPPERS or not given.args:
-                return site_of(loader.file, given)
-            given = given.args[0]
-            continue
-        made = assignments(scope, last_name(given), before=loader.line) if isinstance(given, ast.Name) else []
-        if not made:
-            return None
-        given = made[-1].value
+    program = program_of(case.sources)
+    for call in program.calls(loader):
+        given = call.argument("dataset", 0)
+        while isinstance(given, Item) or (
+            isinstance(given, Call) and _name(given) in _WRAPPERS and given.args
+        ):
+            given = given.base if isinstance(given, Item) else given.args[0]
+        if isinstance(given, Call | Instance):
+            return program.site(given.node)
     return None
+
+
+def _name(call: Call) -> str:
+    return last_name(call.node and call.node.func)
 
 
 def several_loaders(case: Case, loader: Site | None) -> bool:
