@@ -13,10 +13,10 @@ from netmend.localise.lines.data_lines import (
     dataset_line,
     labels_moved,
     prepared_in_loop,
-    rewritten_argument,
     several_loaders,
 )
 from netmend.localise.lines.objective_terms import added_term_line
+from netmend.localise.lines.values import rewritten_argument
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import Call, LossFact, ModelFact, Pattern, Site, Trace
 
@@ -46,7 +46,7 @@ def test_the_line_that_made_the_labels_anew_comes_before_the_loss(tmp_path: Path
     case, file = case_of(tmp_path, text)
     call = next(call for call in case.sources.calls_named(file, "criterion"))
     exact = Site(file, 4, call.col_offset, 4, call.end_col_offset)
-    site = rewritten_argument(case, exact, 1)
+    site = rewritten_argument(case.sources, exact, 1)
     assert site is not None and site.line == 3
 
 

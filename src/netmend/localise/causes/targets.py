@@ -21,10 +21,10 @@ from netmend.localise.lines.data_lines import (
     label_line,
     labels_moved,
     loader_site,
-    rewritten_argument,
     target_origin,
 )
 from netmend.localise.lines.head_lines import text_at
+from netmend.localise.lines.values import rewritten_argument
 from netmend.localise.outcome import hardly_trained, level, rivals
 from netmend.unit import convention
 from netmend.vocabulary import Evidence, Fault, Site, Symptom, Trace
@@ -119,7 +119,7 @@ class LabelsDoNotBelong(Cause, code="DAT-LABEL"):
 
     def _permuted(self, case: Case, symptom: Symptom) -> Fault:
         """The labels were in their place when the loader handed them out."""
-        site = rewritten_argument(case, symptom.site, 1) or symptom.site
+        site = rewritten_argument(case.sources, symptom.site, 1) or symptom.site
         shifted = bool(symptom.detail.get("shifted"))
         instead = "" if shifted else ", or index the inputs with the same permutation"
         return self.fault(

@@ -12,7 +12,7 @@ from netmend.program.engine.values import Call, Instance, Item
 from netmend.program.makers import made_at, taken_from
 from netmend.program.of_run import program_of
 from netmend.program.settings import argument_origin, value_origin
-from netmend.program.text.queries import assignments, inside, last_name, site_of
+from netmend.program.text.queries import inside, last_name, site_of
 from netmend.program.text.sources import Sources
 from netmend.vocabulary import LossFact, Site
 
@@ -221,9 +221,7 @@ _SHUFFLES = ("randperm", "permutation", "shuffle", "shuffled", "roll", "sample")
 
 def label_line(case: Case) -> Site | None:
     """A line that moves labels but not inputs, or cuts the two at different places; None when none is found."""
-    model = next(iter(case.trace.models), None)
-    near = model.called.file if model is not None and model.called is not None else ""
-    for file in case.sources.files(near=near):
+    for file in case.sources.files(near=_near(case)):
         for node in case.sources.nodes(file):
             if isinstance(node, ast.Assign | ast.Expr | ast.Return) and (
                 _cut_differently(node) or _moved_alone(node)
@@ -232,14 +230,18 @@ def label_line(case: Case) -> Site | None:
     return None
 
 
+def _near(case: Case) -> str:
+    """The file that calls the model."""
+    model = next(iter(case.trace.models), None)
+    return model.called.file if model is not None and model.called is not None else ""
+
+
 def labels_moved(case: Case) -> Site | None:
     """The line that surely moves labels apart: `y = y[torch.randperm(n)]`, an order that nothing else can share.
 
     Labels are what a data set of the library calls so, or what follows the inputs in a call: `TensorDataset(x, y)`, `zip(x, y)`.
     """
-    model = next(iter(case.trace.models), None)
-    near = model.called.file if model is not None and model.called is not None else ""
-    for file in case.sources.files(near=near):
+    for file in case.sources.files(near=_near(case)):
         for node in case.sources.nodes(file):
             if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not _drawn_anew(node.value):
                 continue
@@ -268,18 +270,6 @@ def _second_argument(case: Case, file: str, name: str) -> bool:
         and call.args[0].id != name
         for call in case.sources.calls_named(file, "TensorDataset", "zip", "train_test_split")
     )
-
-
-def rewritten_argument(case: Case, called: Site | None, position: int) -> Site | None:
-    """The last assignment before a call that makes its argument anew; None where the call itself holds the expression."""
-    call = case.sources.call_at(called) if called is not None else None
-    if called is None or call is None or position >= len(call.args):
-        return None
-    given = call.args[position]
-    if not isinstance(given, ast.Name):
-        return None
-    made = assignments(case.sources.scope_around(called), given.id, before=called.line)
-    return site_of(called.file, made[-1]) if made else None
 
 
 def _cut_differently(statement: ast.stmt) -> bool:

@@ -187,13 +187,19 @@ def cut_in_loss(sources: Sources, backward: Site | None) -> Site | None:
     return None
 
 
+def rewritten_argument(sources: Sources, called: Site | None, position: int) -> Site | None:
+    """The last assignment before a call that makes its argument anew; None where the call itself holds the expression."""
+    call = None if called is None else sources.call_at(called)
+    given = call.args[position] if call is not None and position < len(call.args) else None
+    if called is None or not isinstance(given, ast.Name):
+        return None
+    made = assignments(sources.scope_around(called), given.id, before=called.line)
+    return site_of(called.file, made[-1]) if made else None
+
+
 def given_line(sources: Sources, site: Site | None) -> Site | None:
     """The last assignment to the name that a call is given first; the call itself where it is given an expression."""
-    call = None if site is None else sources.call_at(site)
-    if site is None or call is None or not call.args or not isinstance(call.args[0], ast.Name):
-        return site
-    made = assignments(sources.scope_around(site), call.args[0].id, before=call.lineno)
-    return site_of(site.file, made[-1]) if made else site
+    return rewritten_argument(sources, site, 0) or site
 
 
 def reshaping(sources: Sources, near: Site | None) -> Site | None:
