@@ -37,17 +37,6 @@ for x, y in data:
     opt.zero_grad()
 """
 BACKWARD_END = "    loss.backward()\n    opt.step()\n"
-BACKWARD_FUNCTION = """\
-import torch
-
-def train(model, loader, optimizer, criterion):
-    for x, y in loader:
-        optimizer.zero_grad()
-        with torch.inference_mode():
-            loss = criterion(model(x), y)
-        loss.backward()
-        optimizer.step()
-"""
 SHARED = """\
 import torch
 from torch import nn
@@ -101,7 +90,6 @@ class BackwardWithoutGraph(StaticRule, code="S121", cause="LOOP-NO-GRAD"):
     BAD = (
         Snippet("shared, and evaluation trains too", SHARED.format("if True:") + "    with torch.no_grad():\n        for batch in held_out:\n            step(net, *batch)\n", line=10),
         Snippet("the network", BACKWARD_HEAD + "    with torch.no_grad():\n        out = net(x)\n    loss = F.mse_loss(out, y)\n" + BACKWARD_END, line=12),
-        Snippet("network and loss", BACKWARD_FUNCTION, line=8),
         Snippet("data made here", BACKWARD_HEAD.replace("for x, y in data:", "x, y = torch.randn(9, 4), torch.randn(9, 3)\nfor epoch in range(9):")
                 + "    with torch.no_grad():\n        out = net(x)\n    loss = F.mse_loss(out, y)\n" + BACKWARD_END, line=13),
         Snippet("all of it", BACKWARD_HEAD + "    with torch.no_grad():\n        loss = (net(x) - y).square().mean()\n        loss.backward()\n        opt.step()\n", line=11),
@@ -237,8 +225,6 @@ class StateNotDetached(StaticRule, code="S122", cause="LOOP-DETACH"):
         Snippet("state not used again", STATE_HEAD + "    out, last = net(x)\n" + STATE_END),
         Snippet("detached by a helper", "from tools import repackage\n\n" + STATE_FUNCTION.replace("        output, hidden", "        hidden = repackage(hidden)\n        output, hidden")),
         Snippet("detached in place", STATE_FUNCTION + "        hidden.detach_()\n"),
-        Snippet("differentiated once per window", STATE_HEAD.replace("    opt.zero_grad()\n", "") + "    out, state = net(x, state)\n    if len(x) > 9:\n        opt.zero_grad()\n"
-                "        out.mean().backward()\n        opt.step()\n        state = state.detach()\n"),
     )  # fmt: skip
     BAD = (
         Snippet("carried", STATE_HEAD + "    out, state = net(x, state)\n" + STATE_END, line=19),

@@ -53,7 +53,6 @@ class BatchAxisOfRecurrentLayer(StaticRule, code="S312", cause="INP-FORMAT-RNN")
 
     GOOD = (
         Snippet("batch first", FIRST + "        return self.fc(out[:, -1])\n"),
-        Snippet("time first", PLAIN + "        return self.fc(out[-1])\n"),
         Snippet("swapped before", PLAIN + "        return self.fc(out.transpose(0, 1)[:, -1])\n"),
         Snippet("choice of the caller", "from torch import nn\n\ndef last(x, first):\n    out, _ = nn.GRU(3, 4, batch_first=first)(x)\n    return out[:, -1]\n"),
         Snippet("the first feature", PLAIN + "        return out[:, :, -1]\n"),
@@ -158,10 +157,6 @@ class PredictionOverBatchAxis(StaticRule, code="S608", cause="TSR-INDEX", previe
     GOOD = (
         Snippet("over the classes", PREDICTION_HEAD + "        hits += (out.argmax(1) == y).sum()\n"),
         Snippet("classes first", PREDICTION_HEAD + "        hits += (out.t().argmax(0) == y).sum()\n"),
-        Snippet(
-            "votes of several models",
-            "import torch\ndef vote(models, x, y):\n    scores = torch.stack([m(x) for m in models])\n    return scores.argmax(0) == y\n",
-        ),
     )
     BAD = (
         Snippet("argmax", PREDICTION_HEAD + "        hits += (out.argmax(0) == y).sum()\n", line=7),

@@ -65,7 +65,6 @@ class ColumnAgainstRow(StaticRule, code="S216", cause="TSR-SQUEEZE"):
     GOOD = (
         Snippet("column squeezed", HEAD + "for a, b in loader:\n    loss = nn.functional.mse_loss(net(a).squeeze(1), b)\n"),
         Snippet("target as a column", HEAD + "for a, b in loader:\n    loss = nn.MSELoss()(net(a), b[:, None])\n"),
-        Snippet("column against column", HEAD + "y = x.sum(1, keepdim=True)\nloss = nn.functional.l1_loss(net(x), y)\n"),
         Snippet("all pairs wanted", HEAD + "score = net(x).squeeze(1)\nloss = (score.unsqueeze(1) - score).clamp(min=0).mean()\nloss.backward()\n"),
         Snippet("prediction against one number", HEAD + "loss = ((net(x) - y.mean()) ** 2).mean()\nloss.backward()\n"),
         Snippet("made a column in place", HEAD + "import numpy as np\ntimes = np.linspace(0, 1, 200)\ntimes.resize((200, 1))\n"
@@ -163,7 +162,6 @@ class HitsOfAllPairs(StaticRule, code="S618", cause="VAL-METRIC"):
         Snippet("labels as a column", LABELS + EVALUATION.format("(net(a) > 0).float()", "(decided == b.unsqueeze(1)).sum().item()")),
         Snippet("all pairs wanted", LABELS + EVALUATION.format("(net(a) > 0).squeeze(1).float()", "(decided[:, None] == b).sum().item()")),
         Snippet("labels among themselves", LABELS + "for a, b in loader:\n    column = b.view(-1, 1)\n    same = column == b\n    print(net(a) * same)\n"),
-        Snippet("shape of the labels not known", LABELS + "def hits(a, b):\n    return ((net(a) > 0) == b).sum()\n"),
         Snippet("all ranks of each row", CLASSES + EVALUATION.format("net(a).sort(1, descending=True)[1]", "(decided == b.view(-1, 1)).sum().item()")),
         Snippet("turned around", CLASSES + EVALUATION.format("net(a).topk(1)[1].t()", "decided.eq(b.view(1, -1)).sum().item()")),
     )  # fmt: skip

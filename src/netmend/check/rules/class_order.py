@@ -66,7 +66,6 @@ class BatchesInClassOrder(StaticRule, code="S532", cause="API-SHUFFLE-POS"):
             line=12,
         ),
         Snippet("lists", BATCHES_HEAD + LOOP, line=13),
-        Snippet("repeated numbers", BATCHES_HEAD + "Y = torch.arange(10).repeat_interleave(100)\n" + LOOP, line=14),
         Snippet("a trainer, through functions", BATCHES_HEAD[: BATCHES_HEAD.index("xs, ys")] + "def data(per):\n    rows, labels = [], []\n    for k, centre in enumerate(CENTRES):\n"
                 "        rows.append(centre + np.random.randn(per, 4))\n        labels += [k] * per\n    return torch.tensor(np.concatenate(rows)), torch.tensor(labels)\n\n"
                 "class Trainer:\n    def __init__(self, net):\n        self.net, self.opt = net, torch.optim.Adam(net.parameters())\n\n"

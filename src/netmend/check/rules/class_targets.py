@@ -103,8 +103,6 @@ class WidthOneIntoCrossEntropy(StaticRule, code="S212", cause="LYR-OUT-SHAPE"):
 
     GOOD = (
         Snippet("two outputs", WIDTH_HEAD + "net = nn.Linear(4, 2)\nloss = criterion(net(x), y)\n"),
-        Snippet("binary loss", WIDTH_HEAD + "loss = F.binary_cross_entropy_with_logits(net(x), y)\n"),
-        Snippet("one score for each token", WIDTH_HEAD + "start = net(tokens).squeeze(-1)\nloss = criterion(start, y)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("linear layer of one unit", WIDTH_HEAD + "loss = criterion(net(x), y)\n", line=7),

@@ -74,7 +74,6 @@ class DatasetItemChangedInPlace(StaticRule, code="S535", cause="TRN-AUG-EXTRA", 
 
     GOOD = (
         Snippet("a copy", HEAD.format("self.images[i].copy()") + HOLE + END),
-        Snippet("np.array copies", HEAD.format("np.array(self.images[i])") + HOLE + END),
         Snippet("the name gets a new array", PLAIN + "        img = img + np.random.normal(0, 0.1, img.shape)\n        img[0] = random.random()\n" + END),
         Snippet("the same every time", PLAIN + "        img[img > 1] = 1\n        img[:, 0] = 0\n        img -= img.mean()\n        img /= img.std()\n" + END),
         Snippet("what was there is replaced", PLAIN + "        img[0] = np.random.rand(*img[0].shape)\n" + END),

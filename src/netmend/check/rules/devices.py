@@ -36,7 +36,6 @@ class BatchOnOtherDevice(StaticRule, code="S705", cause="GPU-XFER-MISSING"):
 
     GOOD = (
         Snippet("moved", HEAD + DATA + "for x, y in loader:\n    x, y = x.to(device), y.to(device)\n    loss = nn.functional.cross_entropy(model(x), y)\n"),
-        Snippet("moved on the way in", HEAD + DATA + "for x, y in loader:\n    out = model(x.view(-1, 784).to(device))\n"),
         Snippet("on the CPU", "from torch import nn\nfrom torch.utils.data import DataLoader\nmodel = nn.Linear(4, 2).to('cpu')\n"
                 "for x, y in DataLoader(data):\n    out = model(x)\n    y = y.to('cpu')\n"),
         Snippet("a type, no device", "import torch\nfrom torch import nn\nmodel = nn.Linear(4, 2).to(torch.float64)\ndef run(loader, device):\n"

@@ -95,19 +95,14 @@ class OneLabelForRealAndMade(StaticRule, code="S237", cause="DAT-LABEL"):
 
     GOOD = (
         Snippet("two labels", _gan_labelled()),
-        Snippet("smoothed", _gan_labelled("bce(D(real), 0.9 * ones)", "bce(D(fake.detach()), 0.1 * ones)")),
         Snippet("labels drawn at random", _gan_labelled("bce(D(real), flip(ones))", "bce(D(fake.detach()), flip(ones))")),
         Snippet("one against the other", _gan_labelled("bce(D(real) - D(fake.detach()).mean(), ones)", "bce(D(fake.detach()) - D(real).mean(), zeros)")),
-        Snippet("squares", _gan_labelled("mse(D(real), ones)", "mse(D(fake.detach()), -ones)", "mse(D(fake), zeros)")),
         Snippet("the generator's term alone", _gan_labelled("D(real).mean().detach()", "0", joined="on_real * 0 + bce(D(fake), ones)")),
-        Snippet("a gradient given to backward", _gan_labelled("D(real).mean()", "D(fake.detach()).mean()").replace("d_loss.backward()", "on_real.backward(one)\n    on_made.backward(minus_one)")),
-        Snippet("with a condition", CONDITIONED.format(real="valid", made="fake")),
     )  # fmt: skip
     BAD = (
         Snippet("real ones called made", _gan_labelled("bce(D(real), zeros)"), fixed=_gan_labelled(), line=11),
         Snippet("made ones called real", _gan_labelled(made="bce(D(fake.detach()), ones)"), line=12),
         mended("made on the spot", _gan_labelled("bce(D(real), torch.⟨zeros_like → ones_like⟩(ones))")),
-        Snippet("a hinge with the wrong sign", _gan_labelled("torch.relu(1 - D(real)).mean()", "torch.relu(1 - D(fake.detach())).mean()", "-D(fake).mean()"), line=12),
     )  # fmt: skip
 
     def check(self, program: Program) -> Findings:
@@ -169,8 +164,6 @@ class HalfOfDiscriminatorLoss(StaticRule, code="S238", cause="LOS-CALC"):
 
     GOOD = (
         Snippet("both", _gan_joined("on_real + on_made")),
-        Snippet("through a function", _gan_joined("balance(on_real, on_made)")),
-        Snippet("a list of losses", _gan_joined("sum([on_real, on_made])")),
         Snippet("a classifier that also looks at others", _gan_joined("on_real", made="bce(D(other), zeros)")),
     )  # fmt: skip
     BAD = (

@@ -60,8 +60,6 @@ class OutputThrownAway(StaticRule, code="S317", cause="ARC-NET-WRONG", in_tests=
     GOOD = (
         Snippet("assigned", OUTPUT_NET + "        x = self.bn(self.fc(x))\n        return self.out(F.relu(x))\n"),
         Snippet("changes its input", OUTPUT_NET + "        x = self.fc(x)\n        self.act(x)\n        F.relu(x, inplace=True)\n        return self.out(x)\n"),
-        Snippet("kept in a list", OUTPUT_NET + "        kept = []\n        kept.append(self.fc(x))\n        return kept\n"),
-        Snippet("used on one path", OUTPUT_NET + "        h = self.skip(x)\n        y = self.fc(x)\n        if self.training:\n            y = y + h\n        return self.out(y)\n"),
         Snippet("kept in the object", OUTPUT_NET + "        self.last = self.fc(x)\n        return self.out(self.last)\n"),
         Snippet("probabilities nobody asked for", OUTPUT_NET + "        scores = self.out(F.relu(self.fc(x)))\n        probs = F.softmax(scores, dim=1)\n        return scores\n"),
         Snippet("deleted again", OUTPUT_NET + "        h = self.skip(x)\n        del h\n        return self.out(self.fc(x))\n"),

@@ -48,10 +48,6 @@ class NewHeadFrozen(StaticRule, code="S409", cause="LOOP-FREEZE", preview=True):
     BAD = (
         Snippet("head first", HEAD + NEW + FREEZE + OPTIMISER, line=8),
         Snippet("whole model at once", HEAD + NEW + "model.requires_grad_(False)\noptimizer = torch.optim.Adam(model.parameters())\n", line=7),
-        Snippet("in a function", "import torch\nfrom torch import nn\nimport torchvision\n\ndef build(classes):\n"
-                "    net = torchvision.models.vgg16(weights='DEFAULT')\n    net.classifier[6] = nn.Linear(4096, classes)\n"
-                "    for _, param in net.named_parameters():\n        param.requires_grad = False\n"
-                "    return net, torch.optim.SGD(net.parameters(), lr=0.01)\n", line=9),
     )  # fmt: skip
 
     def check(self, program: Program) -> Findings:

@@ -152,10 +152,7 @@ class StepPastScaler(StaticRule, code="S119", cause="LOOP-AMP"):
 
     GOOD = (
         Snippet("complete", STEP_HEAD + SCALED + "        scaler.step(optimizer)\n        scaler.update()\n"),
-        Snippet("with and without", STEP_HEAD + "        if amp:\n            scaler.scale(loss).backward()\n            scaler.step(optimizer)\n            scaler.update()\n"
-                "        else:\n            loss.backward()\n            optimizer.step()\n"),
         Snippet("unscaled by hand", STEP_HEAD + SCALED + "        scaler.unscale_(optimizer)\n        optimizer.step()\n        scaler.update()\n"),
-        Snippet("updated by the caller", "def step(scaler, loss, optimizer):\n    scaler.scale(loss).backward()\n    scaler.step(optimizer)\n"),
     )  # fmt: skip
     BAD = (
         mended("past the scaler", STEP_HEAD + SCALED + "        ⟨optimizer.step() → scaler.step(optimizer)⟩\n        scaler.update()\n"),

@@ -65,10 +65,6 @@ class GradientPathCut(StaticRule, code="S222", cause="LOS-GRAPH-CUT"):
 
     GOOD = (
         Snippet("plain", PATH_HEAD + LOOP.format("F.cross_entropy(net(x), y)")),
-        Snippet("absolute difference by hand", PATH_HEAD + LOOP.format("abs(net(x) - y).mean()")),
-        Snippet("straight-through", PATH_HEAD + "for x, y in loader:\n    p = net(x)\n    hard = p + (p.round() - p).detach()\n    F.mse_loss(hard, y).backward()\n    optimizer.step()\n"),
-        Snippet("policy gradient", PATH_HEAD + "dist = torch.distributions.Categorical(logits=net(x))\naction = dist.sample()\n"
-                "loss = -(dist.log_prob(action) * (reward - value.detach())).mean()\nloss.backward()\n"),
         Snippet("generator and discriminator", "import torch\nfrom torch import nn\nG, D = nn.Linear(2, 4), nn.Linear(4, 1)\nopt_g = torch.optim.Adam(G.parameters())\n"
                 "opt_d = torch.optim.Adam(D.parameters())\nfor real in loader:\n    fake = G(torch.randn(8, 2))\n"
                 "    loss_d = D(fake.detach()).mean() - D(real).mean()\n    loss_d.backward()\n    opt_d.step()\n    loss_g = -D(fake).mean()\n    loss_g.backward()\n    opt_g.step()\n"),
@@ -180,7 +176,6 @@ class GradientForcedOnLoss(StaticRule, code="S223", cause="LOS-GRAPH-CUT"):
 
     GOOD = (
         Snippet("input that needs a gradient", FORCED_HEAD + "x.requires_grad = True\nloss = criterion(net(x), y)\nloss.backward()\n"),
-        Snippet("start of a sum", FORCED_HEAD + "loss = torch.zeros(1, requires_grad=True)\nfor x, y in loader:\n    loss = loss + criterion(net(x), y)\nloss.backward()\n"),
         Snippet("gradient handed over in two steps", FORCED_HEAD + "h = net(x)\nleaf = h.detach().requires_grad_()\nloss = criterion(leaf, y)\nloss.backward()\nh.backward(leaf.grad)\n"),
     )  # fmt: skip
     BAD = (

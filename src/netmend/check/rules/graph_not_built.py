@@ -110,7 +110,6 @@ class DrawWithoutGradient(StaticRule, code="S239", cause="LOS-GRAPH-CUT"):
 
     GOOD = (
         Snippet("drawn with a way back", SAC.format("rsample()", "(0.2 * log_pi - value).mean()")),
-        Snippet("a value that is cut on purpose", SAC.format("sample()", "-(log_pi * value).mean()")),
         Snippet("a critic that learns about draws", SAC.format("sample()", "nn.functional.mse_loss(value, r)").replace("actor_opt.", "q_opt.")),
         Snippet("a second head on the cut code", VAE.format(_WAY, "z", " + F.cross_entropy(vae.probe(z.detach()), y)")),
     )  # fmt: skip

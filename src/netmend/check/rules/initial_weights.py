@@ -54,7 +54,6 @@ class ConstantInitialWeights(StaticRule, code="S315", cause="ARC-INIT-WEIGHT", i
 
     GOOD = (
         Snippet("biases", CONSTANT_HEAD + "def init(m):\n    if isinstance(m, nn.Linear):\n        nn.init.xavier_uniform_(m.weight)\n        nn.init.zeros_(m.bias)\n\n" + MODEL + "model.apply(init)\n"),
-        Snippet("last layer only", CONSTANT_NET.format(init="        nn.init.zeros_(self.out.weight)\n")),
         Snippet("a single layer", CONSTANT_HEAD + "def init(m):\n    if isinstance(m, nn.Linear):\n        nn.init.zeros_(m.weight)\n\nmodel = nn.Linear(4, 1)\nmodel.apply(init)\n"),
         Snippet("some of them", CONSTANT_HEAD + "def init(m):\n    if isinstance(m, nn.Linear) and m.out_features == 1:\n        nn.init.zeros_(m.weight)\n\n" + MODEL + "model.apply(init)\n"),
         Snippet("an average starts at zero", CONSTANT_HEAD + "import copy\n" + MODEL + "mean = copy.deepcopy(model)\nfor p in mean.parameters():\n    p.data.zero_()\n"

@@ -171,8 +171,6 @@ class KerasTrainableAfterCompile(KerasRule, code="S812", cause="LOOP-FREEZE"):
     GOOD = (
         Snippet("before", TRAINABLE_HEAD + "base.trainable = False\n" + COMPILE + "model.fit(x, y)\n"),
         Snippet("compiled again", TRAINABLE_HEAD + COMPILE + "model.fit(x, y)\nbase.trainable = True\n" + COMPILE + "model.fit(x, y)\n"),
-        Snippet("two models that play against each other", "import keras\n\nd = keras.Sequential([keras.layers.Dense(1)])\nd.compile('adam', 'binary_crossentropy')\nd.trainable = False\n"
-                "z = keras.Input((8,))\ngan = keras.Model(z, d(keras.layers.Dense(4)(z)))\ngan.compile('adam', 'binary_crossentropy')\nd.train_on_batch(x, y)\ngan.fit(a, b)\n"),
         Snippet("not fitted any more", TRAINABLE_HEAD + COMPILE + "model.fit(x, y)\nmodel.trainable = False\nmodel.predict(x)\n"),
     )  # fmt: skip
     BAD = (

@@ -166,8 +166,6 @@ class KerasActivationTwice(KerasRule, code="S814", cause="ACT-EXTRA"):
         Snippet("relu twice", HEAD + "model = keras.Sequential([\n    layers.Dense(8, activation='relu'),\n    layers.ReLU(),\n    layers.Dense(1),\n])\nmodel.compile('adam', 'mse')\n", line=6),
         Snippet("relu before sigmoid", HEAD + "model = keras.Sequential()\nmodel.add(layers.Dense(1, activation='relu'))\nmodel.add(layers.Activation('sigmoid'))\n"
                 "model.compile('adam', 'binary_crossentropy')\n", line=6),
-        Snippet("functional", "from tensorflow.keras import Input, Model, layers\n\na = Input((8, 8, 3))\nb = layers.Conv2D(4, 3, activation='relu')(a)\nb = layers.LeakyReLU()(b)\n"
-                "b = layers.Flatten()(b)\nmodel = Model(a, layers.Dense(1)(b))\nmodel.compile('adam', 'mse')\n", line=5),
     )  # fmt: skip
 
     def check(self, program: Program) -> Findings:

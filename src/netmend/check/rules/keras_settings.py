@@ -94,10 +94,6 @@ class KerasRateTooHigh(KerasRule, code="S818", cause="HYP-LR-HIGH"):
             "a high rate that SGD may have",
             "import keras\n\noptimizer = keras.optimizers.SGD(learning_rate=1.0)\nother = keras.optimizers.Adadelta(1.0)\n",
         ),
-        Snippet(
-            "a schedule",
-            "import keras\n\noptimizer = keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(1e-3, 100))\n",
-        ),
     )
     BAD = (
         Snippet("Adam", "import keras\n\noptimizer = keras.optimizers.Adam(learning_rate=1.0)\n", line=3),

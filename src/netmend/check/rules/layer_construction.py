@@ -190,7 +190,6 @@ class LayerMadeOfTensor(StaticRule, code="S328", cause="API-USAGE"):
     GOOD = (
         Snippet("made, then called", TENSOR_NET + "        return nn.ReLU()(self.fc(x))\n"),
         Snippet("option is a flag", "from torch import nn\n\ndef make(inplace):\n    return nn.ReLU(inplace)\n"),
-        Snippet("a size as option", TENSOR_NET + "        size = x.size(1)\n        return nn.LayerNorm(size)(self.fc(x))\n"),
     )  # fmt: skip
     BAD = (
         mended("activation", TENSOR_NET + "        - return nn.ReLU(self.fc(x))\n        + return nn.ReLU()(self.fc(x))\n"),

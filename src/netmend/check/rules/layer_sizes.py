@@ -52,7 +52,6 @@ class LayerWidthsDiffer(StaticRule, code="S308", cause="LYR-DIM-MISMATCH"):
     GOOD = (
         Snippet("widths agree", HEAD + "net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 3))\n"),
         Snippet("input size not known", HEAD + CNN.format(size=5) + "out = Net()(images)\n"),
-        Snippet("reshaped between", HEAD + "def head(x):\n    x = nn.Linear(4, 8)(x)\n    return nn.Linear(4, 3)(x.view(-1, 4))\n"),
         Snippet("channels joined", HEAD + "def up(x, skip):\n    a, b = nn.Conv2d(3, 8, 3)(x), nn.Conv2d(3, 16, 3)(skip)\n"
                 "    return nn.Conv2d(24, 8, 3)(torch.cat([a, b], dim=1))\n"),
         Snippet("different paths", HEAD + "def run(x, wide):\n    h = nn.Linear(4, 8)(x) if wide else nn.Linear(4, 16)(x)\n"
@@ -113,7 +112,6 @@ class FlattenMissingBeforeLinear(StaticRule, code="S309", cause="LYR-FLATTEN-MIS
     GOOD = (
         Snippet("flattened", FLATTEN_NET + "        return self.fc(torch.flatten(self.pool(x), 1))\n"),
         Snippet("viewed", FLATTEN_NET + "        x = self.pool(x)\n        return self.fc(x.view(x.size(0), -1))\n"),
-        Snippet("averaged", FLATTEN_NET + "        return self.fc(x.mean((2, 3)))\n"),
         Snippet("channels last", FLATTEN_NET + "        return self.fc(x.permute(0, 2, 3, 1))\n"),
         Snippet("along the width", "from torch import nn\nnet = nn.Sequential(nn.Conv2d(1, 7, 3), nn.ReLU(), nn.Linear(80, 40))\n"),
         Snippet("squeezed", FLATTEN_NET + "        return self.fc(self.pool(x).squeeze(-1).squeeze(-1))\n"),
@@ -123,7 +121,6 @@ class FlattenMissingBeforeLinear(StaticRule, code="S309", cause="LYR-FLATTEN-MIS
         Snippet("in forward", FLATTEN_NET + "        x = self.pool(x)\n        return self.fc(x)\n", line=15),
         Snippet("in a Sequential", "from torch import nn\nnet = nn.Sequential(\n    nn.Conv2d(3, 8, 3),\n    nn.ReLU(),\n    nn.MaxPool2d(2),\n"
                 "    nn.Linear(8 * 15 * 15, 10),\n)\n", line=6),
-        Snippet("pooling is not flattening", FLATTEN_NET + "        return self.fc(F.max_pool2d(x, 2))\n", line=14),
     )  # fmt: skip
 
     def check(self, program: Program) -> Findings:
@@ -158,7 +155,6 @@ class LayerOfWrongDimension(StaticRule, code="S310", cause="INP-LAYER-SHAPE"):
     GOOD = (
         Snippet("kinds agree", DIMENSION_NET + "        return self.drop(self.bn2(self.conv(x)))\n"),
         Snippet("vector behind the pooling", DIMENSION_NET + "        x = self.conv(x).mean((2, 3))\n        return self.bn1(x)\n"),
-        Snippet("sequence", HEAD + "net = nn.Sequential(nn.Conv1d(4, 8, 3), nn.BatchNorm1d(8), nn.ReLU())\n"),
         Snippet("channel dropout of rows of features", DIMENSION_NET + "        x = torch.flatten(self.conv(x), 1)\n        return self.drop(F.relu(self.fc(x)))\n"),
         Snippet("picture with channels last", HEAD + "def mix(x):\n    x = nn.Linear(8, 16)(x.permute(0, 2, 3, 1))\n"
                 "    return nn.BatchNorm2d(16)(x.permute(0, 3, 1, 2))\n"),
@@ -200,7 +196,6 @@ class KernelLargerThanInput(StaticRule, code="S330", cause="LYR-FILTER"):
 
     GOOD = (
         Snippet("large enough", HEAD + DEEP + "out = net(torch.randn(4, 1, 64, 64))\n"),
-        Snippet("size not known", HEAD + DEEP + "out = net(images)\n"),
         Snippet("padded", HEAD + "net = nn.Sequential(nn.Conv2d(1, 4, 5, padding=2), nn.MaxPool2d(4), nn.Conv2d(4, 4, 3, padding=1))\n"
                 "out = net(torch.zeros(1, 1, 4, 4))\n"),
     )  # fmt: skip

@@ -56,7 +56,6 @@ class ParameterMadeIntoTensor(StaticRule, code="S314", cause="ARC-INIT-MODEL"):
 
     GOOD = (
         Snippet("inside", PARAMETER_HEAD + "        self.weight = nn.Parameter(torch.randn(3, device=device) * 0.1)\n" + USE),
-        Snippet("no module", "import torch\n\nclass Fit:\n    def __init__(self):\n        self.weight = torch.nn.Parameter(torch.ones(3)) * 2\n"),
     )  # fmt: skip
     BAD = (
         mended("moved", PARAMETER_HEAD + "        - self.weight = nn.Parameter(torch.randn(3)).to(device)\n"

@@ -211,7 +211,6 @@ class LossMaximised(StaticRule, code="S217", cause="LOS-CALC"):
         Snippet("conservative values", DDPG.format("(self.critic.Q1(state, self.actor(state)) - self.critic.Q1(state, action)).mean()", "reward")),
         Snippet("costs, in functions", TWO_FUNCTIONS.format("", "-")),
         Snippet("fit and divergence", ENCODER.format("-0.5", "fit + divergence")),
-        Snippet("weighted divergence", ENCODER.format("-0.5", "fit / x.size(0) + args.beta * divergence / len(x)").replace("(recon_x, x, mu, logvar):", "(recon_x, x, mu, logvar, args=None):")),
     )  # fmt: skip
     BAD = (
         mended("returns without a minus", POLICY.format("⟨log_prob * R → -(log_prob * R)⟩")),
@@ -226,7 +225,6 @@ class LossMaximised(StaticRule, code="S217", cause="LOS-CALC"):
         mended("in functions without a minus", TWO_FUNCTIONS.format("⟨ → -⟩", "")),
         Snippet("divergence with the wrong sign", ENCODER.format("0.5", "fit + divergence"), line=6),
         Snippet("divergence taken away", ENCODER.format("-0.5", "(fit - divergence) / x.size(0)"), line=6),
-        Snippet("minus cross-entropy", HEAD + LOOP.format("-F.cross_entropy(net(x), y)"), line=9),
         Snippet("negated at backward", HEAD + "criterion = nn.MSELoss()\nfor x, y in loader:\n    loss = criterion(net(x), y)\n    (-loss).backward()\n    optimizer.step()\n", line=10),
         Snippet("likelihood without minus", HEAD + LOOP.format("torch.distributions.Normal(net(x), 1.0).log_prob(y).mean()"), line=9),
         Snippet("hinge turned round", HEAD + "def hinge(score, target):\n    return torch.clamp(1 + score * target, min=0).mean()\n\n" + LOOP.format("hinge(net(x), y)"), line=8),

@@ -50,8 +50,6 @@ class BinaryLossOnScores(StaticRule, code="S206", cause="ACT-OUT-MISSING"):
 
     GOOD = (
         Snippet("sigmoid in between", BINARY_HEAD + "loss = criterion(torch.sigmoid(net(x)), y)\n"),
-        Snippet("the loss for scores", BINARY_HEAD + "loss = nn.BCEWithLogitsLoss()(net(x), y)\n"),
-        Snippet("sigmoid on one path", BINARY_HEAD + "out = net(x)\nif not self_normalised:\n    out = out.sigmoid()\nloss = criterion(out, y)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("linear layer last", BINARY_HEAD + "loss = criterion(net(x), y)\n", line=7),
@@ -99,8 +97,6 @@ class LikelihoodOfProbabilities(StaticRule, code="S207", cause="LOS-CALC"):
 
     GOOD = (
         Snippet("log-softmax", LIKELIHOOD_HEAD + "loss = nll(F.log_softmax(net(x), dim=1), y)\n"),
-        Snippet("logarithm taken by hand", LIKELIHOOD_HEAD + "p = torch.softmax(net(x), dim=1)\nloss = nll(torch.log(p + 1e-9), y)\n"),
-        Snippet("softmax for another loss", LIKELIHOOD_HEAD + "loss = F.mse_loss(net(x).softmax(1), y)\n"),
     )  # fmt: skip
     BAD = (
         mended("softmax layer last", LIKELIHOOD_HEAD + "model = nn.Sequential(net, nn.⟨Softmax → LogSoftmax⟩(dim=1))\nloss = nll(model(x), y)\n"),
@@ -148,9 +144,6 @@ class LikelihoodOfScores(StaticRule, code="S208", cause="LYR-SOFTMAX-MISSING"):
 
     GOOD = (
         Snippet("log-softmax in between", SCORES_HEAD + "loss = nll(F.log_softmax(net(x), dim=1), y)\n"),
-        Snippet("cross-entropy", SCORES_HEAD + "loss = F.cross_entropy(net(x), y)\n"),
-        Snippet("log-softmax inside the model", SCORES_HEAD + "model = nn.Sequential(net, nn.LogSoftmax(dim=-1))\nloss = nll(model(x).view(-1, 3), y)\n"),
-        Snippet("by hand", SCORES_HEAD + "out = net(x)\nloss = nll(out - out.logsumexp(1, keepdim=True), y)\n"),
     )  # fmt: skip
     BAD = (
         Snippet("linear layer last", SCORES_HEAD + "loss = nll(net(x), y)\n", line=7),
@@ -183,8 +176,6 @@ class DivergenceOfProbabilities(StaticRule, code="S220", cause="LOS-CALC"):
 
     GOOD = (
         Snippet("log-softmax first", DIVERGENCE_HEAD + "loss = F.kl_div(F.log_softmax(student(x), dim=1), soft, reduction='batchmean')\n"),
-        Snippet("both in logarithms", DIVERGENCE_HEAD + "loss = F.kl_div(student(x).log_softmax(1), soft.log(), log_target=True)\n"),
-        Snippet("input not known", "import torch.nn.functional as F\ndef loss(a, b):\n    return F.kl_div(a, F.softmax(b, -1))\n"),
     )  # fmt: skip
     BAD = (
         mended("softmax first", DIVERGENCE_HEAD + "loss = F.kl_div(F.⟨softmax → log_softmax⟩(student(x), dim=1), soft, reduction='batchmean')\n"),

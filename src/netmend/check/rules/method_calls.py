@@ -38,7 +38,6 @@ class ForwardCalled(StaticRule, code="S703", cause="API-USAGE", advisory=True):
         Snippet("forward of the class above", NET + "class Wide(Net):\n    def forward(self, x):\n        return super().forward(x) * 2\n\nout = Wide()(x)\n"),
         Snippet("a function with a forward", "import torch\n\nclass Square(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
                 "        return x * x\n\nSquare.forward(None, 3)\n"),
-        Snippet("without training", NET + "net = Net().eval()\nwith torch.no_grad():\n    print(net.forward(torch.randn(2, 4)))\n"),
     )  # fmt: skip
     BAD = (
         mended("in the loop", NET + "net = Net()\nfor x, y in loader:\n    out = net⟨.forward → ⟩(x)\n    out.mean().backward()\n"),
@@ -198,8 +197,6 @@ class WrappedModelBypassed(StaticRule, code="S709", cause="GPU-PARALLEL"):
 
     GOOD = (
         Snippet("the wrapper is called", WRAPPED_HEAD + "net = DDP(net)\n" + LOOP.format("net(x)")),
-        Snippet("module for evaluation", WRAPPED_HEAD + "net = DDP(net)\n" + LOOP.format("net(x)") + "with torch.no_grad():\n    out = net.module(x)\n"
-                "torch.save(net.module.state_dict(), 'net.pt')\n"),
         Snippet("wrapped on one path", WRAPPED_HEAD + "if distributed:\n    net = DDP(net)\n" + LOOP.format("net(x)")),
     )  # fmt: skip
     BAD = (
@@ -265,7 +262,6 @@ class MethodOfWrongObject(StaticRule, code="S719", cause="API-USAGE"):
 
     GOOD = (
         Snippet("each its own", WRONG_HEAD + "optimizer.zero_grad()\nloss.backward()\noptimizer.step()\nnet.zero_grad()\nnet.eval()\n"),
-        Snippet("an engine that steps", "import deepspeed\nimport torch\n\nmodel, _, _, _ = deepspeed.initialize(model=net)\nmodel.backward(loss)\nmodel.step()\n"),
         Snippet("a model from elsewhere", "import torch\n\ndef rollout(model, actions):\n    for action in actions:\n        model.step(action)\n"),
         Snippet("made by a class method", "import torch\nfrom torch import nn\n\nclass Net(nn.Module):\n    def forward(self, x):\n        return torch.relu(x)\n\n"
                 "    @classmethod\n    def load(cls, path):\n        model = cls(torch.load(path))\n        return model.eval()\n"),

@@ -78,7 +78,6 @@ class MissingValuesReachModel(StaticRule, code="S534", cause="PRE-MISS-CLEAN"):
             + "table = table[~np.isnan(table).any(1)]\nmean = np.nanmean(table, 0)\ntable = table - mean\n"
             + REST,
         ),
-        Snippet("another array", HEAD + "other = np.nanmean(weather, 0)\ntable = table - other\n" + REST),
         Snippet(
             "the statistics only", HEAD + "print(np.nanmean(table[:, 7]))\ntable = table[:, :3]\n" + REST
         ),

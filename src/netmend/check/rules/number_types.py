@@ -237,7 +237,6 @@ class WrongTypeOfInput(StaticRule, code="S729", cause="INP-TYPE", in_tests=False
     BAD = (
         Snippet("floats for the embedding", INPUT_HEAD + "words = nn.Embedding(10, 4)\nout = words(torch.rand(2, 3))\n", line=7),
         Snippet("an array for the layer", INPUT_HEAD + "net = nn.Linear(4, 2)\nrows = np.random.rand(8, 4).astype(np.float32)\nout = net(rows)\n", line=8),
-        Snippet("a list for the layer", INPUT_HEAD + "net = nn.Linear(3, 2)\ndef run():\n    return net([1.0, 2.0, 3.0])\nrun()\n", line=8),
         Snippet("whole numbers for the binary loss", INPUT_HEAD + "criterion = nn.BCEWithLogitsLoss()\nnet = nn.Linear(4, 1)\nlabels = torch.randint(0, 2, (8, 1))\n"
                 "loss = criterion(net(torch.randn(8, 4)), labels)\n", line=9),
         Snippet("floats as class ids", INPUT_HEAD + "y = torch.tensor([0.0, 1.0, 1.0])\nnet = nn.Linear(4, 2)\nloss = nn.CrossEntropyLoss()(net(x), y)\n", line=8),

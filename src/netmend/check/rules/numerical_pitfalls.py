@@ -34,7 +34,6 @@ class LogOfSoftmax(StaticRule, code="S225", cause="LOS-CALC"):
 
     GOOD = (
         Snippet("jointly", HEAD + "loss = F.nll_loss(F.log_softmax(net(x), 1), y)\nloss.backward()\n"),
-        Snippet("kept away from zero", HEAD + "p = net(x).softmax(1)\nloss = -(y * torch.log(p + 1e-8)).sum()\nloss.backward()\n"),
         Snippet("small scores only", HEAD + "loss = -torch.bmm(a, b).sigmoid().log().mean()\nloss.backward()\n"),
     )  # fmt: skip
     BAD = (

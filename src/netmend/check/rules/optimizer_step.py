@@ -116,7 +116,6 @@ class StepMissing(StaticRule, code="S106", cause="LOOP-STEP"):
 
     GOOD = (
         Snippet("stepped", HEAD + LOOP + "    loss.backward()\n    opt.step()\n"),
-        Snippet("stepped through a scaler", HEAD + "scaler = torch.amp.GradScaler()\n" + LOOP + "    scaler.scale(loss).backward()\n    scaler.step(opt)\n    scaler.update()\n"),
         Snippet("handed to something else", HEAD + "engine = Engine(net, opt)\n" + LOOP + "    loss.backward()\n    engine.advance()\n"),
         Snippet("stepped after the loop", HEAD + LOOP + "    loss.backward()\nopt.step()\n"),
         Snippet("stepped in a list", HEAD + "opts = [opt]\n" + LOOP + "    loss.backward()\n    for each in opts:\n        each.step()\n"),

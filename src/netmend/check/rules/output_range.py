@@ -64,8 +64,6 @@ class OneSidedOutput(StaticRule, code="S209", cause="ACT-OUT-WRONG"):
 
     GOOD = (
         Snippet("ReLU between layers", HEAD + "model = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), net)\nloss = criterion(model(x), y)\n"),
-        Snippet("pooled maps as scores", HEAD + "model = nn.Sequential(nn.Conv2d(3, 10, 1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten())\nloss = criterion(model(x), y)\n"),
-        Snippet("attention over what is never negative", HEAD + "scale = F.softmax(F.relu(net(x)), dim=1)\nloss = criterion(net(x) * scale, y)\n"),
         Snippet("amounts that are never negative", HEAD + "loss = F.mse_loss(F.relu(net(x)), amount)\n"),
         Snippet("sigmoid for pictures", HEAD + "y = torch.rand(64, 3)\nloss = F.mse_loss(torch.sigmoid(net(x)), y)\n"),
     )  # fmt: skip

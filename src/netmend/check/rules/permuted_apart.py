@@ -74,7 +74,6 @@ class PermutedApart(StaticRule, code="S505", cause="DAT-LABEL"):
                 "    series[i] = np.sin(k * np.arange(24))\nnp.random.shuffle(series)\ndata = TensorDataset(torch.from_numpy(series)[:400], torch.from_numpy(kind)[:400])\n", line=9),
         Snippet("inputs computed from labels", HEAD + "label = np.random.randint(0, 3, 500)\nrows = centres[label] + np.random.randn(500, 4)\nrng = np.random.default_rng(0)\n"
                 "rng.shuffle(rows)\ndata = TensorDataset(torch.tensor(rows), torch.tensor(label))\n", line=8),
-        Snippet("only the labels, moved and counted", HEAD + LOOP.format("i, (x, y)", "    x, y = x.cuda(), y.cuda()\n    order = torch.randperm(len(y), device=y.device)\n", "x.flatten(1)", "y[order]").replace("in loader", "in enumerate(loader)"), line=10),
         Snippet("only the labels of a pair", HEAD + "X, y = load()\ny = y[np.random.permutation(len(y))]\n" + PAIR, line=6),
         Snippet("only the inputs", HEAD + "X, y = load()\nnp.random.shuffle(X)\n" + PAIR, line=6),
     )  # fmt: skip

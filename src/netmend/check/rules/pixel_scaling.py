@@ -264,7 +264,6 @@ class RawPixels(StaticRule, code="S519", cause="PRE-MISS-NORM"):
 
     GOOD = (
         Snippet("scaled", RAW_HEAD + "images = data.data.float() / 255\n" + LOOP),
-        Snippet("normalised by a layer", RAW_HEAD + "net = nn.Sequential(nn.Flatten(), nn.BatchNorm1d(784), nn.Linear(784, 10))\nimages = data.data.float()\n" + LOOP),
         Snippet("batch norm right behind", RAW_HEAD + "net = nn.Sequential(nn.Flatten(), nn.Linear(784, 10), nn.BatchNorm1d(10))\nimages = data.data.float()\n" + LOOP),
         Snippet("not known", RAW_HEAD + "images = prepare(data.data)\n" + LOOP),
     )  # fmt: skip

@@ -52,7 +52,6 @@ class RemovedInterface(StaticRule, code="S701", cause="API-DEPRECATED"):
 
     GOOD = (
         Snippet("what took its place", "import torch\n\nsolution = torch.linalg.lstsq(a, b).solution\nvalues, vectors = torch.linalg.eigh(a)\n"),
-        Snippet("a test for the version", "import torch\n\nif hasattr(torch, 'lstsq'):\n    x = torch.lstsq(b, a)\nelse:\n    x = torch.linalg.lstsq(a, b)\n"),
         Snippet("tried in a function", "import torch\n\ndef run(f, x):\n    try:\n        from torch import vmap\n    except ImportError:\n        from functorch import vmap\n    return vmap(f)(x)\n"),
         Snippet("a name of its own", "import torchvision\nfrom mylib import v2\n\nmodel = torchvision.models.resnet18(weights=None)\nstep = v2.ToTensor()\n"),
         Snippet("a part of a package", "import torch\n\ndef size(x):\n    return torch.norm(x)\n", files={"__init__.py": ""}),
@@ -115,8 +114,6 @@ class DeprecatedInterface(StaticRule, code="S702", cause="API-DEPRECATED", advis
 
     GOOD = (
         Snippet("what takes its place", "import torch\n\nq, r = torch.linalg.qr(a)\nsteps = torch.arange(0, 10)\nscaler = torch.amp.GradScaler('cuda')\n"),
-        Snippet("a test for the version", "import torch\n\nif hasattr(torch, 'amp') and torch.__version__ > '2.4':\n    cast = torch.amp.autocast\n"
-                "else:\n    cast = torch.cuda.amp.autocast\n"),
     )  # fmt: skip
     BAD = (
         Snippet("variables", "from torch.autograd import Variable\n\nx = Variable(data)\n", line=1),

@@ -48,8 +48,6 @@ class SchedulerBeforeOptimizer(StaticRule, code="S108", cause="LOOP-SCHED-ORDER"
                 "        opt.zero_grad()\n        net(x).sum().backward()\n        opt.step()\n"),
         Snippet("not in the first epoch", ORDER_HEAD + "for epoch in range(9):\n    if epoch:\n        plan.step()\n    for x in data:\n        opt.zero_grad()\n"
                 "        net(x).sum().backward()\n        opt.step()\n"),
-        Snippet("the schedule of another optimiser", ORDER_HEAD + "other = torch.optim.SGD(head.parameters(), lr=1.0)\nlate = torch.optim.lr_scheduler.StepLR(other, 5)\n"
-                "for x in data:\n    other.step()\n    late.step()\n    opt.zero_grad()\n    net(x).sum().backward()\n    opt.step()\n    plan.step()\n"),
     )  # fmt: skip
     BAD = (
         mended("swapped", ORDER_HEAD + ORDER_LOOP + "    + opt.step()\n    plan.step()\n    - opt.step()\n", line=10),

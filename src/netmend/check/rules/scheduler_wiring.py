@@ -200,8 +200,6 @@ class SchedulerOfAnotherOptimiser(StaticRule, code="S414", cause="HYP-LR-SCHED",
         Snippet("the same optimiser", OTHER_HEAD + "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nscheduler = StepLR(opt, 3)\n" + OTHER_LOOP),
         Snippet("two of each", OTHER_HEAD + "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nother = torch.optim.SGD(net.parameters(), lr=0.1)\n"
                 "scheduler = StepLR(other, 3)\n" + OTHER_LOOP.replace("opt.step()\n", "opt.step()\n        other.step()\n", 1)),
-        Snippet("stepped by a scaler", OTHER_HEAD + "scaler = torch.cuda.amp.GradScaler()\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
-                "scheduler = StepLR(opt, 3)\n" + OTHER_LOOP.replace("opt.step()", "scaler.step(opt)")),
         Snippet("prepared by a library", "from accelerate import Accelerator\n" + OTHER_HEAD + "first = torch.optim.SGD(net.parameters(), lr=0.1)\n"
                 "scheduler = StepLR(first, 3)\nopt = Accelerator().prepare(first)\n" + OTHER_LOOP),
     )  # fmt: skip

@@ -163,7 +163,6 @@ class NextTokenNotShifted(StaticRule, code="S233", cause="TOK-SHIFT-MISSING"):
         Snippet("one piece for both, as an autoencoder", WINDOWS.format("i : i + 64").replace("y.view", "x.view")),
         Snippet("hidden tokens", WINDOWS.format("i : i + 64").replace(FIT, "    x[torch.rand(8, 64) < 0.15] = 3\n" + FIT)),
         Snippet("tags of the tokens", WINDOWS.format("i : i + 64").replace("y = torch.stack([data[", "y = torch.stack([tags[")),
-        Snippet("a part that is cut off both", SET.format("piece = self.data[i : i + self.size + 1]\n        return piece[:-1], piece[1:]")),
     )  # fmt: skip
     BAD = (
         mended("windows", WINDOWS.format("i ⟨: i + 64 → + 1 : i + 64 + 1⟩")),

@@ -161,8 +161,6 @@ class SoftmaxOverBatch(StaticRule, code="S218", cause="ACT-DIM"):
         Snippet("attention", ATTENTION.format(".squeeze(2)", 0, ".unsqueeze(2)"), line=11),
         Snippet("attention, masked", ATTENTION.format(".squeeze(2).masked_fill(mask, -1e9)", "dim=0", ".unsqueeze(2)"), line=11),
         Snippet("layer", BATCH_HEAD + "model = nn.Sequential(net, nn.LogSoftmax(dim=0))\nfor x, y in loader:\n    loss = F.nll_loss(model(x), y)\n", line=8),
-        Snippet("function", BATCH_HEAD + "x, y = torch.randn(50, 4), torch.randint(0, 3, (50,))\nfor rows in torch.randperm(50).split(10):\n"
-                "    out = F.log_softmax(net(x[rows]), dim=0)\n    F.nll_loss(out, y[rows]).backward()\n", line=10),
         Snippet("behind a reshape", BATCH_HEAD + "def train(loader):\n    for x, y in loader:\n        p = net(x.view(-1, 4)).softmax(0)\n        nn.MSELoss()(p, y).backward()\n\ntrain(other)\n", line=10),
     )  # fmt: skip
 

@@ -49,7 +49,6 @@ class TargetWithGradient(StaticRule, code="S234", cause="RL-GRAD-WRONG"):
 
     GOOD = (
         Snippet("detached", GRADIENT_HEAD + NEXT + FIT.format("goal.detach()")),
-        Snippet("without gradients", GRADIENT_HEAD + "    with torch.no_grad():\n        best = q(s2).max(1)[0].unsqueeze(1)\n    goal = r + gamma * best * (1 - done)\n" + FIT.format("goal")),
         Snippet("a target network", GRADIENT_HEAD + NEXT.replace("q(s2)", "frozen(s2)") + FIT.format("goal")),
         Snippet("the value of the data", GRADIENT_HEAD + NEXT.replace(".max(1)", ".data.max(1)") + FIT.format("goal")),
     )  # fmt: skip

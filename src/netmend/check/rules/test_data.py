@@ -162,8 +162,6 @@ class TrainedOnTestData(StaticRule, code="S613", cause="VAL-SPLIT"):
 
     GOOD = (
         Snippet("trained on the training set", TRAINED_HEAD + LOOP.format("train_loader", "test_loader")),
-        Snippet("an attack needs gradients, not steps", TRAINED_HEAD + "for x, y in test_loader:\n    x.requires_grad_()\n"
-                "    nn.functional.cross_entropy(net(x), y).backward()\n    print(x.grad)\n"),
         Snippet("a quick trial with little data", "import torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader\nfrom torchvision import datasets\n"
                 "loader = DataLoader(datasets.MNIST('data', train=False))\nnet = nn.Linear(4, 2)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
                 "for x, y in loader:\n    opt.zero_grad()\n    net(x).sum().backward()\n    opt.step()\n"),

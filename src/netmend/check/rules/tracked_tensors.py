@@ -91,7 +91,6 @@ class NumpyOfTrackedTensor(StaticRule, code="S718", cause="API-USAGE"):
 
     GOOD = (
         Snippet("detached", HEAD + "out = net(torch.randn(3, 4)).detach().numpy()\n"),
-        Snippet("without gradients", HEAD + "with torch.no_grad():\n    out = net(torch.randn(3, 4)).numpy()\n"),
         Snippet("a caller may switch gradients off", HEAD + "def predict(x):\n    return net(x).numpy()\n"),
         Snippet("switched off for all", HEAD + "torch.set_grad_enabled(False)\nout = net(torch.randn(3, 4)).numpy()\n"),
         Snippet("a model of Keras", "import torch\nfrom tensorflow.keras import Model, layers\n\nclass Net(Model):\n    def __init__(self):\n        super().__init__()\n"

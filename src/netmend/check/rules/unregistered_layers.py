@@ -42,7 +42,6 @@ class LayersInPlainList(StaticRule, code="S301", cause="ARC-INIT-MODEL"):
         Snippet("registered", LIST_HEAD + "        self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(depth)])\n" + LIST_USE),
         Snippet("list, then registered", LIST_HEAD + "        self.layers = [nn.Linear(8, 8), nn.Linear(8, 8)]\n"
                 "        self.net = nn.Sequential(*self.layers)\n" + LIST_USE),
-        Snippet("nothing to train", LIST_HEAD + "        self.layers = [nn.ReLU(), nn.Tanh()]\n" + LIST_USE),
         Snippet("hidden on purpose", LIST_HEAD + "        self.layers = [nn.Linear(8, 8)]\n" + LIST_USE),
         Snippet("given to the optimiser by hand", LIST_HEAD + "        self.layers = [nn.Linear(8, 8), nn.Linear(8, 8)]\n        self.all = [p for layer in self.layers for p in layer.parameters()]\n" + LIST_USE),
         Snippet("no module", "from torch import nn\n\nclass Ensemble:\n    def __init__(self):\n        self.nets = [nn.Linear(2, 1), nn.Linear(2, 1)]\n\n"
@@ -101,7 +100,6 @@ class LayersInPlainDict(StaticRule, code="S302", cause="ARC-INIT-MODEL"):
     GOOD = (
         Snippet("registered", DICT_HEAD + "        self.heads = nn.ModuleDict({'a': nn.Linear(4, 1), 'b': nn.Linear(4, 2)})\n" + DICT_USE),
         Snippet("losses", DICT_HEAD + "        self.heads = {'a': nn.MSELoss(), 'b': nn.L1Loss()}\n" + DICT_USE),
-        Snippet("dict, then registered", DICT_HEAD + "        self.heads = {'a': nn.Linear(4, 1)}\n        self.all = nn.ModuleDict(self.heads)\n" + DICT_USE),
     )  # fmt: skip
     BAD = (
         mended("written out", DICT_HEAD + "        self.heads = ⟨{'a': nn.Linear(4, 1), 'b': nn.Linear(4, 2)} → nn.ModuleDict({'a': nn.Linear(4, 1), 'b': nn.Linear(4, 2)})⟩\n" + DICT_USE),
@@ -142,7 +140,6 @@ class TensorNotRegistered(StaticRule, code="S313", cause="ARC-INIT-MODEL"):
     GOOD = (
         Snippet("parameter", TENSOR_HEAD + "        self.weight = nn.Parameter(torch.randn(3))\n" + TENSOR_USE),
         Snippet("no gradients wanted", TENSOR_HEAD + "        self.weight = torch.randn(3, requires_grad=False)\n" + TENSOR_USE),
-        Snippet("no module", "import torch\n\nclass Fit:\n    def __init__(self):\n        self.weight = torch.randn(3, requires_grad=True)\n"),
         Snippet("given to the optimiser by hand", TENSOR_HEAD + "        self.weight = torch.randn(3, requires_grad=True)\n" + TENSOR_USE
                 + "\nmodel = Scale()\noptimizer = torch.optim.SGD([model.weight], lr=0.1)\n"),
     )  # fmt: skip

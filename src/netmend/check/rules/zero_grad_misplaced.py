@@ -58,8 +58,6 @@ class ZeroGradBetweenBackwardAndStep(StaticRule, code="S102", cause="LOOP-STEP")
         Snippet("cleared before", BETWEEN_HEAD + "for x, y in data:\n    opt.zero_grad()\n    F.mse_loss(net(x), y).backward()\n    opt.step()\n"),
         Snippet("gradients are put back", BETWEEN_HEAD + "for x, y in data:\n    F.mse_loss(net(x), y).backward()\n    kept = [p.grad.clone() for p in net.parameters()]\n"
                 "    opt.zero_grad()\n    for p, g in zip(net.parameters(), kept):\n        p.grad = g\n    opt.step()\n"),
-        Snippet("second backward after clearing", BETWEEN_HEAD + "for x, y in data:\n    F.mse_loss(net(x), y).backward()\n    perturb(net)\n    opt.zero_grad()\n"
-                "    F.mse_loss(net(x), y).backward()\n    opt.step()\n"),
         Snippet("accumulation", BETWEEN_HEAD + "for i, (x, y) in enumerate(data):\n    (F.mse_loss(net(x), y) / 4).backward()\n    if (i + 1) % 4 == 0:\n"
                 "        opt.step()\n        opt.zero_grad()\n"),
         Snippet("a bad step is skipped", BETWEEN_HEAD + "for x, y in data:\n    opt.zero_grad()\n    loss = F.mse_loss(net(x), y)\n    loss.backward()\n"
@@ -180,7 +178,6 @@ class ZeroGradOutsideLoop(StaticRule, code="S103", cause="LOOP-ZERO-GRAD"):
     GOOD = (
         Snippet("cleared at each batch", OUTSIDE_HEAD + OUTSIDE_LOOP + "    for x, y in data:\n        optimizer.zero_grad()\n" + BATCH
                 + "        loss.backward()\n        optimizer.step()\n"),
-        Snippet("one step per epoch", OUTSIDE_HEAD + OUTSIDE_LOOP + "    optimizer.zero_grad()\n    for x, y in data:\n" + BATCH + "        loss.backward()\n    optimizer.step()\n"),
         Snippet("a step of its own before the loop", OUTSIDE_HEAD + "optimizer.zero_grad()\nnet(first).sum().backward()\noptimizer.step()\n" + OUTSIDE_LOOP + "    for x, y in data:\n"
                 + BATCH + "        loss.backward()\n        optimizer.step()\n        optimizer.zero_grad()\n"),
     )  # fmt: skip

@@ -76,7 +76,6 @@ class ZeroGradMissing(StaticRule, code="S101", cause="LOOP-ZERO-GRAD"):
 
     GOOD = (
         Snippet("cleared each step", HEAD + "for x, y in data:\n    optimizer.zero_grad()\n    net(x).sum().backward()\n    optimizer.step()\n"),
-        Snippet("cleared by the model", HEAD + "for x, y in data:\n    net.zero_grad()\n    net(x).sum().backward()\n    optimizer.step()\n"),
         Snippet("cleared parameter by parameter", HEAD + "for x, y in data:\n    net(x).sum().backward()\n    optimizer.step()\n"
                 "    for p in net.parameters():\n        p.grad = None\n"),
         Snippet("cleared all at once", HEAD + "for x, y in data:\n    net(x).sum().backward()\n    optimizer.step()\n    torch._foreach_zero_([p.grad for p in net.parameters()])\n"),
