@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 from netmend.program.engine.values import Call, Function, Value
 
@@ -18,14 +19,12 @@ CALL, STORE, AUGMENT, RETURN, EXIT, DELETE, YIELD = (
 )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Block:
     """Things that happen one after the other."""
 
-    __slots__ = ("items", "parent")
-
-    def __init__(self, parent: Part | None = None) -> None:
-        self.parent = parent
-        self.items: list[Event | Part] = []
+    parent: Part | None = None
+    items: list[Event | Part] = field(default_factory=list)
 
     def events(self) -> Iterator[Event]:
         """Every event inside, in order, however deep."""
@@ -45,26 +44,16 @@ class Block:
                     yield from block.parts()
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Event:
     """One thing that happens. `value`: the call, or what is stored or returned; `target`: where it is stored."""
 
-    __slots__ = ("block", "kind", "node", "order", "target", "value")
-
-    def __init__(
-        self,
-        kind: str,
-        value: Value,
-        node: ast.AST,
-        block: Block,
-        order: int,
-        target: Target | None = None,
-    ) -> None:
-        self.kind = kind
-        self.value = value
-        self.node = node
-        self.block = block
-        self.order = order
-        self.target = target
+    kind: str
+    value: Value
+    node: ast.AST
+    block: Block
+    order: int
+    target: Target | None = None
 
     @property
     def call(self) -> Call | None:
@@ -107,30 +96,24 @@ class StoreEvent(Event):
     target: Target
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Target:
     """Where something is stored: a variable, an attribute or an item. `old` is what stood there before."""
 
-    __slots__ = ("base", "key", "name", "old")
-
-    def __init__(
-        self, name: str, base: Value | None = None, key: Value | None = None, old: Value | None = None
-    ):
-        self.name = name  # of the variable or the attribute; "" for an item
-        self.base = base  # of an attribute or an item
-        self.key = key  # of an item
-        self.old = old
+    name: str  # of the variable or the attribute; "" for an item
+    base: Value | None = None  # of an attribute or an item
+    key: Value | None = None  # of an item
+    old: Value | None = None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Part:
     """Something with blocks inside."""
 
-    __slots__ = ("block", "blocks", "node", "order")
-
-    def __init__(self, node: ast.AST, block: Block, order: int) -> None:
-        self.node = node
-        self.block = block
-        self.order = order
-        self.blocks: list[Block] = []
+    node: ast.AST
+    block: Block
+    order: int
+    blocks: list[Block] = field(init=False, default_factory=list)
 
     def open(self) -> Block:
         inner = Block(self)
@@ -149,52 +132,40 @@ class Part:
             yield from block.parts()
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Loop(Part):
     """A `for` or `while` loop: blocks[0] is its body (evaluated once), blocks[1] its `else`."""
 
-    __slots__ = ("iterable", "test")
-
-    def __init__(self, node: ast.AST, block: Block, order: int, iterable: Value | None, test: Value | None):
-        super().__init__(node, block, order)
-        self.iterable = iterable  # of a `for`
-        self.test = test  # of a `while`
+    iterable: Value | None  # of a `for`
+    test: Value | None  # of a `while`
 
     @property
     def body(self) -> Block:
         return self.blocks[0]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Branch(Part):
     """`if`, a conditional expression, `match` or `try`: one block per path; `complete` when one of them is always taken."""
 
-    __slots__ = ("complete", "kind", "test")
-
-    def __init__(self, node: ast.AST, block: Block, order: int, test: Value | None, kind: str = "if"):
-        super().__init__(node, block, order)
-        self.test = test
-        self.kind = kind  # "if", "try", "match", "and"
-        self.complete = True
+    test: Value | None
+    kind: str = "if"  # "if", "try", "match", "and"
+    complete: bool = field(init=False, default=True)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Guard(Part):
     """A `with` statement."""
 
-    __slots__ = ("managers",)
-
-    def __init__(self, node: ast.AST, block: Block, order: int, managers: tuple[Value, ...]):
-        super().__init__(node, block, order)
-        self.managers = managers
+    managers: tuple[Value, ...]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Body(Part):
     """The inside of a function of the project, entered by a call."""
 
-    __slots__ = ("call", "function")
-
-    def __init__(self, node: ast.AST, block: Block, order: int, function: Function, call: Call | None):
-        super().__init__(node, block, order)
-        self.function = function
-        self.call = call
+    function: Function
+    call: Call | None
 
 
 EVENTS = {CALL: CallEvent, STORE: StoreEvent}  # kinds with a class of their own

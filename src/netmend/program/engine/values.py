@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
@@ -32,42 +33,36 @@ class Unknown(Value):
     __slots__ = ()
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Const(Value):
     """A Python constant: number, string, None, True."""
 
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any, node: ast.AST | None = None) -> None:
-        self.node = node
-        self.value = value
+    value: Any
+    node: ast.AST | None = None
 
     def __repr__(self) -> str:
         return f"Const({self.value!r})"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Name(Value):
     """Something of a library or a builtin, by its qualified name: `torch.nn.Linear`."""
 
-    __slots__ = ("qualified",)
-
-    def __init__(self, qualified: str, node: ast.AST | None = None) -> None:
-        self.node = node
-        self.qualified = qualified
+    qualified: str
+    node: ast.AST | None = None
 
     def __repr__(self) -> str:
         return f"Name({self.qualified})"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Param(Value):
     """A parameter of a function that is looked at without a known caller."""
 
-    __slots__ = ("annotation", "default", "name")
-
-    def __init__(self, name: str, annotation: str, default: Value | None, node: ast.AST | None) -> None:
-        self.node = node
-        self.name = name
-        self.annotation = annotation  # qualified name of the annotation, "" without one
-        self.default = default
+    name: str
+    annotation: str  # qualified name of the annotation, "" without one
+    default: Value | None
+    node: ast.AST | None
 
     def __repr__(self) -> str:
         return f"Param({self.name})"
@@ -282,40 +277,34 @@ class Call(Value):
         return f"Call({self.function!r}, {len(self.args)})"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Attribute(Value):
     """An attribute of something whose inside is not known: `loss.backward`, `batch.x`."""
 
-    __slots__ = ("base", "name")
-
-    def __init__(self, base: Value, name: str, node: ast.AST | None = None) -> None:
-        self.node = node
-        self.base = base
-        self.name = name
+    base: Value
+    name: str
+    node: ast.AST | None = None
 
     def __repr__(self) -> str:
         return f"{self.base!r}.{self.name}"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Item(Value):
     """`base[key]`; the parts of an unpacked tuple have a constant key."""
 
-    __slots__ = ("base", "key")
-
-    def __init__(self, base: Value, key: Value, node: ast.AST | None = None) -> None:
-        self.node = node
-        self.base = base
-        self.key = key
+    base: Value
+    key: Value
+    node: ast.AST | None = None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Operation(Value):
     """Arithmetic, comparison or logic: `+`, `*`, `@`, `==`, `and`, `not`, `neg`; `slice`, `format`."""
 
-    __slots__ = ("operands", "operator")
-
-    def __init__(self, operator: str, operands: tuple[Value, ...], node: ast.AST | None = None) -> None:
-        self.node = node
-        self.operator = operator
-        self.operands = operands
+    operator: str
+    operands: tuple[Value, ...]
+    node: ast.AST | None = None
 
 
 class Collection(Value):
@@ -357,14 +346,12 @@ class Collection(Value):
         return None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Element(Value):
     """One of what a loop runs over."""
 
-    __slots__ = ("iterable",)
-
-    def __init__(self, iterable: Value, node: ast.AST | None = None) -> None:
-        self.node = node
-        self.iterable = iterable
+    iterable: Value
+    node: ast.AST | None = None
 
 
 class Either(Value):
