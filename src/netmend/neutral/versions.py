@@ -11,8 +11,7 @@ from pathlib import Path
 from netmend.errors import UsageError
 from netmend.program.text.spans import Span
 from netmend.repair.apply import is_whole, read
-from netmend.repair.merging import merged
-from netmend.repair.version import Part, Version
+from netmend.repair.version import Part, Version, merged
 from netmend.trials.trial import Target
 from netmend.vocabulary.change import Change
 

@@ -17,8 +17,7 @@ from netmend.program.text.files import diff
 from netmend.program.text.sources import Sources
 from netmend.repair.apply import applied, read
 from netmend.repair.propose import for_fault, from_findings
-from netmend.repair.together import RATES, collide, companions, joined
-from netmend.repair.uncovered import uncovered
+from netmend.repair.together import RATES, collide, companions, joined, uncovered
 from netmend.vocabulary import Diagnosis, Fault, Trace
 from netmend.vocabulary.change import Change, Patch
 from netmend.vocabulary.finding import Finding

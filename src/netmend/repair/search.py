@@ -9,12 +9,11 @@ from dataclasses import dataclass, field, replace
 from netmend.changes.case import Case
 from netmend.repair.candidates import Candidates, candidates, findings_of
 from netmend.repair.joint import Joint
-from netmend.repair.merging import merged
 from netmend.repair.objective import PERCENT, Objective, for_rare_classes
 from netmend.repair.problem import Problem
 from netmend.repair.propose import for_fault
 from netmend.repair.repair import REPAIRS
-from netmend.repair.version import Version
+from netmend.repair.version import Version, merged
 from netmend.trials.measures import end_of
 from netmend.trials.trial import STOPPED, Outcome
 from netmend.trials.workspace import moved
