@@ -21,9 +21,8 @@ class Counting:
     Episodes go on being counted as long as the same line of the user's goes on stepping: another line is another loop.
     """
 
-    def __init__(self, work_up: WorkUp, alone: WorkUp, is_user_file: Callable[[str], bool]) -> None:
-        self._work_up = work_up  # from within what is guarded already
-        self._alone = alone  # from within the program
+    def __init__(self, work_up: WorkUp, is_user_file: Callable[[str], bool]) -> None:
+        self._work_up = work_up
         self._is_user_file = is_user_file
         self._copy = Copy()
         self._environment: weakref.ref[Any] | None = None
@@ -38,9 +37,7 @@ class Counting:
     def end(self) -> None:
         """The environment is looked at again: what waits is worked up first."""
         self._environment, self._loop, self._was_reset = None, None, False
-        waiting, self._waiting = self._waiting, []
-        if waiting:
-            self._work_up(self._copy, waiting)
+        self._hand_over()
 
     def stepping(self, original: Callable[..., Any], watching: Callable[..., Any]) -> Callable[..., Any]:
         """A step that only counts for the environment at hand, and is the watching wrapper for others."""
@@ -87,4 +84,5 @@ class Counting:
 
     def _hand_over(self) -> None:
         waiting, self._waiting = self._waiting, []
-        self._alone(self._copy, waiting)
+        if waiting:
+            self._work_up(self._copy, waiting)

@@ -46,7 +46,7 @@ class Worlds:
         self._outermost: Any = None  # the environment whose step or reset is in progress
         self._thread: int | None = None
         self._purse: Purse | None = None
-        self._counting = Counting(self._counted, self._counted_alone, session.sites.is_user_file)
+        self._counting = Counting(self._counted, session.sites.is_user_file)
         self._passes = 0  # calls through a wrapper since the purse was last asked
         self._resting = False  # steps are counted; nothing else is looked at, and wrapped environments are not wrapped by us
 
@@ -150,10 +150,7 @@ class Worlds:
         if copy is not None and copy.world is not None and not copy.vector:
             self._counting.begin(outermost, copy)
 
-    @guarded(PART)
-    def _counted_alone(self, copy: Copy, results: list[tuple[Any, ...]]) -> None:
-        self._counted(copy, results)
-
+    @guarded(PART, inside=True)
     def _counted(self, copy: Copy, results: list[tuple[Any, ...]]) -> None:
         """Steps of which only rewards and flags were kept."""
         self._steps += len(results)

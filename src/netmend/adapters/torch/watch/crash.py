@@ -35,7 +35,6 @@ def crash_fact(session: TorchSession, problem: BaseException) -> CrashFact | Non
     if not calls and loss is None:
         return None
     safe = "CUDA" not in str(problem)
-    made = CrashFact(step=session.recorder.step)
     facts: dict[str, Any] = {}
     if calls and loss is None:
         (outer, batch), (inner, given) = calls[0], calls[-1]
@@ -55,7 +54,7 @@ def crash_fact(session: TorchSession, problem: BaseException) -> CrashFact | Non
     if loss is not None:
         name, predicted, target = loss
         facts |= {"loss": name, "prediction": _one(predicted, safe), "target": _one(target, safe)}
-    return CrashFact(**{**made.__dict__, **facts})
+    return CrashFact(step=session.recorder.step, **facts)
 
 
 def _frames(problem: BaseException) -> list[FrameType]:

@@ -91,9 +91,6 @@ class Functions:
             self._numbers.clear()
             self._enter(Spy(self._saw_in_forward))
 
-    def leave_forward(self) -> None:
-        self._leave()
-
     def enter_tail(self, output: Any) -> None:
         """From the model's output to backward(): which operations make the objective?"""
         first = next(tensors_in(output), None)
@@ -106,16 +103,13 @@ class Functions:
     def leave_tail(self) -> bool:
         """Stop watching the operations of the objective; says whether they were being watched."""
         watched = self._mode is not None and not self._mode.over and self.model_output is not None
-        self._leave()
+        self.leave()
         return watched
 
     def resume_tail(self, made: Any) -> None:
         """Go on, with what a loss function has made meanwhile."""
         self._derived.extend(tensors_in(made))
         self._enter(Spy(self._saw_in_tail))
-
-    def leave_all(self) -> None:
-        self._leave()
 
     def forget_tail(self) -> None:
         self.tail.clear()
@@ -128,7 +122,7 @@ class Functions:
             mode.__enter__()
             self._mode = mode
 
-    def _leave(self) -> None:
+    def leave(self) -> None:
         mode = self._mode
         if mode is None:
             return

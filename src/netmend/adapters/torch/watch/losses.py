@@ -175,7 +175,7 @@ class Losses:
     @guarded("the objective")
     def before_backward(self, tensors: Any, by_grad: bool = False, counts: bool = True) -> None:
         session = self.session
-        session.functions.leave_all()
+        session.functions.leave()
         objective = first_tensor(tensors)
         site = session.sites.here()
         session.recorder.patterns.note("backward", "", "grad" if by_grad else "", site)

@@ -225,7 +225,7 @@ class Models:
     def _called(self, token: Any, args: Any, kwargs: Any, output: Any) -> None:
         if output is RAISED:
             self.active = None
-            self.session.functions.leave_all()
+            self.session.functions.leave()
         else:
             self.leave(output)
 
@@ -235,7 +235,7 @@ class Models:
 
     def _enter(self, model: Model, module: nn.Module, args: Any, kwargs: Any, site: Site | None) -> None:
         session = self.session
-        session.functions.leave_all()
+        session.functions.leave()
         grad = torch.is_grad_enabled()
         training = module.training
         model.training_pass = grad and (training or model.trains_in_eval_mode or not model.seen_in_train_mode)
@@ -286,7 +286,7 @@ class Models:
     def leave(self, output: Any) -> None:
         session, model = self.session, self.active
         self.active = None
-        session.functions.leave_forward()
+        session.functions.leave()
         if model is None:
             return
         model.forward_seconds = min(model.forward_seconds, perf_counter() - model.entered)

@@ -207,7 +207,7 @@ class Nonfinite:
             if self._gradient_trouble
             else "the optimiser's update was too large or not finite"
         )
-        site = next((f.stepped for f in self.session.optimizer_facts()), None)
+        site = next((f.stepped for f in self.session.optimizers.facts.values()), None)
         return Origin(f"the optimiser step before ({cause})", "update", bad[0], site)
 
     def _report(self, origin: Origin, what: str, value: float, bad: list[str] | None = None) -> None:

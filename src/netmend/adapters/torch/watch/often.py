@@ -89,7 +89,7 @@ class Often:
     def _take_off(self) -> None:
         self.off = True
         self.session.layers.disarm()
-        self.session.functions.leave_all()
+        self.session.functions.leave()
         if len(self._counts) > _MOST_KINDS:
             self._counts.clear()
 

@@ -169,7 +169,7 @@ class Optimizers:
     @guarded("optimiser steps")
     def before(self, optimizer: Optimizer, closure: bool) -> None:
         session = self.session
-        session.functions.leave_all()
+        session.functions.leave()
         name = self.name(optimizer)
         site = session.sites.here()
         self._record(optimizer, name, site)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -35,7 +34,7 @@ from netmend.adapters.torch.watch.steps import ByHand, Steps
 from netmend.observe.recorder import Recorder
 from netmend.observe.schedule import FULL, LIGHT, LINE
 from netmend.observe.session import Adapter
-from netmend.vocabulary import EnvironmentFact, OptimizerFact, Site
+from netmend.vocabulary import EnvironmentFact, Site
 
 
 @runtime_checkable
@@ -227,9 +226,6 @@ class TorchSession:
         """The name itself, or with a number when it is taken."""
         number = self._taken[name] = self._taken.get(name, 0) + 1
         return name if number == 1 else f"{name}#{number}"
-
-    def optimizer_facts(self) -> Iterator[OptimizerFact]:
-        return iter(self.optimizers.facts.values())
 
     def environment_changed(self, **changes: Any) -> None:
         """Something about the environment became known while running (mixed precision, device)."""

@@ -68,7 +68,7 @@ class Steps:
         session.by_hand.forget_leaves()
         session.layers.step_over()
         session.often.step_over()
-        session.functions.leave_all()
+        session.functions.leave()
         session.account()
         self._begin(recorder.end_step(step))
 
