@@ -16,13 +16,12 @@ Value = TypeVar("Value")
 
 
 class Gathering:
-    """Waits for any number of values; once it is closed and all have come, `complete` is called."""
+    """Waits for any number of values; once it is closed and all have come, what it was closed with is called."""
 
-    def __init__(self, session: TorchSession, complete: Callable[[], None]) -> None:
+    def __init__(self, session: TorchSession) -> None:
         self._session = session
-        self._complete = complete
         self._pending = 0
-        self._closed = False
+        self._complete: Callable[[], None] | None = None
 
     def add(self, tensor: Tensor, take: Callable[[float], None]) -> float | None:
         """`take` gets the value of a one-element tensor: at once in host memory (and returned), later on a device."""
@@ -50,14 +49,15 @@ class Gathering:
 
         return arrived
 
-    def close(self) -> None:
-        self._closed = True
+    def close(self, complete: Callable[[], None]) -> None:
+        self._complete = complete
         self._check()
 
     def _check(self) -> None:
-        if self._closed and self._pending == 0:
-            self._closed = False
-            self._complete()
+        complete = self._complete
+        if complete is not None and self._pending == 0:
+            self._complete = None
+            complete()
 
 
 _MOST_WAITING = 64

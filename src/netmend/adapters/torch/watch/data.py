@@ -198,7 +198,7 @@ class Data:
     def close(self) -> None:
         opened, self._open = self._open, None
         if opened is not None:
-            opened.gathering.close()
+            opened.gathering.close(lambda: self.session.recorder.batch(opened.print))
 
     def step_over(self, step: int) -> None:
         self.handed.forget()
@@ -216,7 +216,7 @@ class Opening:
     def __init__(self, session: TorchSession, empty: BatchPrint) -> None:
         self.print = empty
         self.has_target = False
-        self.gathering = Gathering(session, lambda: session.recorder.batch(self.print))
+        self.gathering = Gathering(session)
 
     def fill(self, fields: dict[str, Any]) -> None:
         self.print = replace(self.print, **fields)

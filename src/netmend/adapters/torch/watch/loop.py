@@ -154,8 +154,7 @@ class Loop:
     def _write_later(self, kind: str, component: str, number: Tensor, *more: float) -> float | None:
         """A row of a number that may still be on a device; the number, if it is known now."""
         recorder, step = self.session.recorder, self.session.recorder.step
-        gathering = Gathering(self.session, lambda: None)
-        return gathering.add(
+        return Gathering(self.session).add(
             number.detach(), lambda value: recorder.row(kind, component, step, (value, *more))
         )
 

@@ -35,7 +35,7 @@ class Pass:
     def __init__(self, session: TorchSession, model: str, training: bool, grad: bool) -> None:
         self.session = session
         self.model, self.training, self.grad = model, training, grad
-        self.gathering = Gathering(session, self._write)
+        self.gathering = Gathering(session)
         self.started = perf_counter()
         self.own = 0.0
         self.loss = ""
@@ -85,7 +85,7 @@ class Pass:
         if self.classes is not None:
             for index, figure in enumerate(class_figures(self.classes)):
                 self.gathering.add(figure, partial(self.figures.__setitem__, index))
-        self.gathering.close()
+        self.gathering.close(self._write)
 
     def _write(self) -> None:
         row = (
@@ -274,9 +274,9 @@ def write_progress(session: TorchSession, call: LossCall, step: int) -> None:
     """A row of the table of progress, written when its numbers are known."""
     score, constant = session.progress.score(call)
     row = [NAN, constant, NAN, NAN, NAN, NAN]
-    gathering = Gathering(session, lambda: session.recorder.row("progress", call.name, step, row))
+    gathering = Gathering(session)
     figures = class_figures(score.classes) if score.classes is not None else ()
     for place, number in zip((0, 2, 3, 4, 5), (call.scalar, score.metric, *figures), strict=False):
         if number is not None:
             gathering.add(number, partial(row.__setitem__, place))
-    gathering.close()
+    gathering.close(lambda: session.recorder.row("progress", call.name, step, row))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -174,10 +175,9 @@ class StepRow:
 
     def __init__(self, session: TorchSession) -> None:
         self._session = session
-        self._gathering = Gathering(session, self._write)
+        self._gathering = Gathering(session)
         self._losses: list[float] = []
         self._norm = NAN
-        self._place: tuple[str, int, int, int, float] = ("", 0, 0, 0, 0.0)
 
     def add_loss(self, objective: Tensor) -> float | None:
         return self._gathering.add(objective, self._take_loss)
@@ -197,11 +197,10 @@ class StepRow:
         self._norm = value
 
     def close(self, optimizer: str, step: int, backwards: int, level: int) -> None:
-        self._place = (optimizer, step, backwards, level, self._session.recorder.seconds)
-        self._gathering.close()
+        seconds = self._session.recorder.seconds
+        self._gathering.close(partial(self._write, optimizer, step, backwards, seconds, level))
 
-    def _write(self) -> None:
-        optimizer, step, backwards, level, seconds = self._place
+    def _write(self, optimizer: str, step: int, backwards: int, seconds: float, level: int) -> None:
         loss = sum(self._losses) / len(self._losses) if self._losses else NAN
         self._session.recorder.row("step", optimizer, step, (loss, backwards, seconds, self._norm, level))
         if not math.isfinite(loss) and self._losses:
