@@ -56,11 +56,7 @@ class Observed:
     """One program under observation; watching begins when it imports the framework."""
 
     def __init__(
-        self,
-        program: Program,
-        options: Options,
-        progress: Progress | None,
-        starter: Starter,
+        self, program: Program, options: Options, progress: Progress | None, starter: Starter
     ) -> None:
         self.program = program
         self.options = options

@@ -31,20 +31,13 @@ def learns(name: str) -> bool:
 def budget_of(options: MendOptions, rate: float | None) -> Budget:
     """Batches as in the study of classifiers (docs/mend.md)."""
     kept = Budget(
-        steps=options.steps,
-        failing_batch=32,
-        guard_batch=128,
-        look_every=max(1, options.steps // _LOOKS),
+        steps=options.steps, failing_batch=32, guard_batch=128, look_every=max(1, options.steps // _LOOKS)
     )
     return kept if rate is None else replace(kept, rate=rate)
 
 
 def tried(
-    case: Case,
-    name: str,
-    rate: float | None,
-    options: MendOptions,
-    said: Callable[[int], None] | None = None,
+    case: Case, name: str, rate: float | None, options: MendOptions, said: Callable[[int], None] | None = None
 ) -> Tried:
     """The model is afterwards what it was, bit for bit."""
     told = None if said is None else lambda step, _: said(step)

@@ -235,15 +235,7 @@ class Activations:
 
     def measure(self, component: str, tensor: Tensor, unit_axis: int, function: str | None) -> None:
         address = tensor.data_ptr()
-        key = (
-            component,
-            tensor.shape,
-            tensor.stride(),
-            tensor.dtype,
-            address % 16 == 0,
-            unit_axis,
-            function,
-        )
+        key = (component, tensor.shape, tensor.stride(), tensor.dtype, address % 16 == 0, unit_axis, function)
         try:
             ticket = self._tickets[key]
         except KeyError:

@@ -46,11 +46,7 @@ class ActivationFacts:
     """What is known of some activations before their numbers arrive. `units` is 0 where they were not looked at."""
 
     def __init__(
-        self,
-        components: list[str],
-        counts: list[int],
-        units: list[int],
-        functions: list[str | None],
+        self, components: list[str], counts: list[int], units: list[int], functions: list[str | None]
     ) -> None:
         self.components = components
         self.functions = functions

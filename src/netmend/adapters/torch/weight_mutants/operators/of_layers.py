@@ -55,10 +55,7 @@ def _keeps_shape(module: nn.Module) -> bool:
 
 
 def in_part(
-    module: nn.Module,
-    share: float,
-    generator: torch.Generator,
-    other: Callable[[Tensor, Tensor], Tensor],
+    module: nn.Module, share: float, generator: torch.Generator, other: Callable[[Tensor, Tensor], Tensor]
 ) -> Callable[[Tensor, Tensor], Tensor]:
     """What a layer gives, a share of its features taken from `other(given, output)`: the same ones in every batch."""
     order: list[Tensor] = []
