@@ -9,9 +9,8 @@ import re
 from collections.abc import Callable, Iterable
 
 from netmend.program.settings import value_origin
-from netmend.program.source.values import Faces, joined, set_value
+from netmend.program.source.values import Faces, given_for_option, joined, option_around, set_value
 from netmend.program.text.file import File
-from netmend.program.text.queries import last_name
 from netmend.program.text.sources import Code
 from netmend.vocabulary import Site
 
@@ -88,30 +87,13 @@ def _at(code: Code, origin: Site, value: ast.expr, file: File, arguments: tuple[
     node = None if there is None else there.node_at(origin)
     if there is None or not isinstance(node, ast.expr) or node is value:
         return None
-    given = _given(there, node, arguments)
+    option = option_around(there, node)
+    given = None if option is None else given_for_option(arguments, option)
     if given is not None:
-        return _read(given)
+        return _read(given[2])
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return _read(node.value)  # a default that argparse converts
     return literal(node)
-
-
-def _given(file: File, node: ast.expr, arguments: tuple[str, ...]) -> str | None:
-    """What the command line gave for the option whose default stands here."""
-    option = next(
-        (
-            above
-            for above in (node, *file.parents(node))
-            if isinstance(above, ast.Call) and last_name(above.func) == "add_argument"
-        ),
-        None,
-    )
-    names = [] if option is None else [a.value for a in option.args if isinstance(a, ast.Constant)]
-    for index, argument in reversed(list(enumerate(arguments))):  # of several, argparse takes the last
-        name, equals, text = argument.partition("=")
-        if name in names:
-            return text if equals else next(iter(arguments[index + 1 : index + 2]), None)
-    return None
 
 
 def _read(text: str) -> float | int | None:

@@ -91,11 +91,13 @@ def _at_origin(
         node = node.value
     if file is None or not isinstance(node, ast.expr):
         return Faces()
-    option = _option_around(file, node)
+    option = option_around(file, node)
     if option is not None:
-        given = _given(arguments, _names(option), _unquoted(text))
+        given = given_for_option(arguments, option)
         if given is not None:
-            return Faces(arguments=given)
+            index, prefix, _ = given
+            changed = f"{prefix}{_unquoted(text)}"
+            return Faces(arguments=(*arguments[:index], changed, *arguments[index + 1 :]))
         if node is option:  # no default: it has to be given
             long = next((name for name in _names(option) if name.startswith("--")), None)
             return Faces(arguments=(*arguments, long, _unquoted(text))) if long else Faces()
@@ -113,7 +115,8 @@ def _is_literal(node: ast.expr) -> bool:
     )
 
 
-def _option_around(file: File, node: ast.expr) -> ast.Call | None:
+def option_around(file: File, node: ast.expr) -> ast.Call | None:
+    """The `add_argument` call that an expression is an argument of, or is."""
     for above in (node, *file.parents(node)):
         if isinstance(above, ast.Call):
             return above if last_name(above.func) == "add_argument" else None
@@ -128,15 +131,15 @@ def _names(option: ast.Call) -> list[str]:
     ]
 
 
-def _given(arguments: tuple[str, ...], names: list[str], text: str) -> tuple[str, ...] | None:
-    """The arguments with another value for an option; None when it was not given. The last one given holds."""
+def given_for_option(arguments: tuple[str, ...], option: ast.Call) -> tuple[int, str, str] | None:
+    """Which of a program's arguments holds the value of an option, what stands before it there, and the value; the last one given holds."""
+    names = _names(option)
     for index, argument in reversed(list(enumerate(arguments))):
-        option, equals, _ = argument.partition("=")
-        if option in names:
-            if equals:
-                return (*arguments[:index], f"{option}={text}", *arguments[index + 1 :])
-            if index + 1 < len(arguments):
-                return (*arguments[: index + 1], text, *arguments[index + 2 :])
+        name, equals, text = argument.partition("=")
+        if name in names and equals:
+            return index, f"{name}=", text
+        if name in names and index + 1 < len(arguments):
+            return index + 1, "", arguments[index + 1]
     return None
 
 
