@@ -123,10 +123,7 @@ class BackwardWithoutGraph(StaticRule, code="S121", cause="LOOP-NO-GRAD"):
             return True
         if not isinstance(value, Call):
             return True
-        if any(
-            event.call is not None and same(event.call.receiver, value)
-            for event in program.methods_of("requires_grad_")
-        ):
+        if any(same(event.call.receiver, value) for event in program.methods_of("requires_grad_")):
             return True
         event = call_events(program).get(id(value))
         if event is not None and grad_is_off(event):

@@ -99,7 +99,7 @@ def _batch_first(layer: Call) -> bool | None:
 def _has_one_sample(op: Op) -> bool:
     """`x.view(len(x), 1, -1)`, `x.unsqueeze(1)`: the batch was made of one sequence by hand."""
     for value in (op.input, *op.inputs[1:]):
-        before = operation(resolved(value)) if value is not None else None
+        before = operation(resolved(value))
         if before is not None and before.name in ("view", "reshape"):
             wanted = sizes_given(before.value)
             if wanted is None or any(whole_number(size) == 1 for size in wanted):

@@ -280,7 +280,7 @@ def _is_float_ids(value: Value | None) -> bool:
     """One axis for certain, and floats for certain."""
     is_float = is_flat = False
     for _ in range(20):
-        op = operation(resolved(value)) if value is not None else None
+        op = operation(resolved(value))
         if op is None or not op.inputs:
             return False
         if op.name in _FLOATS:

@@ -65,7 +65,7 @@ class DropoutRateExtreme(StaticRule, code="S320", cause="LYR-DROPOUT-RATE"):
             yield from self._judged(program, event.call, event.call.argument("p", 1))
 
     def _judged(self, program: Program, call: Call, rate: Value | None) -> Findings:
-        known = constant(resolved(rate)) if rate is not None else None
+        known = constant(resolved(rate))
         most = _MOST_ON_GRAPHS if any(name in program.text for name in _GRAPHS) else _MOST
         if isinstance(known, int | float) and not isinstance(known, bool) and known >= most:
             share = "everything" if known >= 1 else f"{known:.0%}"

@@ -124,7 +124,7 @@ def _is_learned(value: Value) -> bool:
     for _ in range(30):
         if op is None or (op.layer is not None and op.name in RANDOM):
             return op is not None
-        op = operation(resolved(op.input)) if op.input is not None else None
+        op = operation(resolved(op.input))
     return False
 
 

@@ -271,7 +271,7 @@ def _is_changed(program: Program, freeze: Freeze) -> bool:
             return True
     for event in calls_given(program, freeze.model):
         call = event.call
-        if call is None or event.order < freeze.event.order or call.result is not None:
+        if event.order < freeze.event.order or call.result is not None:
             continue
         if not isinstance(call.function, Name) or not call.function.qualified.startswith(("torch.", "print")):
             return True

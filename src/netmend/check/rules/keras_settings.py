@@ -145,7 +145,7 @@ class KerasUnusualSetting(KerasRule, code="S819", cause="HYP-LR-HIGH", advisory=
                 text = self.message.format(f"{rate:g}", name, f"{low:g}", f"{high:g}")
                 yield self.finding(program, event.node, text, cause="HYP-LR-LOW" if rate < low else None)
         for event in program.calls_of("keras.layers.Dropout"):
-            share = constant(event.call.argument("rate", 0)) if event.call is not None else None
+            share = constant(event.call.argument("rate", 0))
             if isinstance(share, float) and 0.8 < share < 1:
                 text = f"Dropout({share:g}) drops {share:.0%} of the values; Keras wants the rate to drop, not the one to keep."
                 yield self.finding(program, event.node, text, cause="LYR-DROPOUT-RATE")

@@ -243,7 +243,7 @@ class ScalarLossIndexed(StaticRule, code="S731", cause="API-DEPRECATED"):
         derived = {
             id(resolved(event.call.receiver))
             for event in backward_calls(program)
-            if event.call is not None and event.call.receiver is not None and not event.call.args
+            if event.call.receiver is not None and not event.call.args
         }
         for event in program.events:
             for item in _items(event):

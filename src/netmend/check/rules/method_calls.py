@@ -205,7 +205,7 @@ class WrappedModelBypassed(StaticRule, code="S709", cause="GPU-PARALLEL"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Findings:
-        wraps = [event for event in program.calls_of(*SHARING) if event.call is not None and event.call.args]
+        wraps = [event for event in program.calls_of(*SHARING) if event.call.args]
         if not wraps:
             return
         through = {id(event.node) for event in program.calls if _calls_wrapper(event)}

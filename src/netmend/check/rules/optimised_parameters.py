@@ -235,7 +235,7 @@ class ParametersGeneratorUsedTwice(StaticRule, code="S404", cause="OPT-PARAMS"):
         readers: dict[int, tuple[Value, list[Event]]] = {}
         for event in program.calls:
             call = event.call
-            if call is None or not (is_clip(event) or role(call) == OPTIMISER or call.qualified in _EXHAUST):
+            if not (is_clip(event) or role(call) == OPTIMISER or call.qualified in _EXHAUST):
                 continue
             for value in (*call.args[:1], *call.keywords.values()):
                 if _is_generator(value):

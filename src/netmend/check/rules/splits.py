@@ -302,4 +302,4 @@ def _is_equal(first: Call, second: Call) -> bool:
 
 def _number(call: Call, name: str) -> object:
     given: Value | None = call.keywords.get(name)
-    return constant(resolved(given)) if given is not None else None
+    return constant(resolved(given))

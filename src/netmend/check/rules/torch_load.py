@@ -123,7 +123,7 @@ class WholeModelLoaded(StaticRule, code="S727", cause="API-USAGE"):
             return
         saved = [event for event in program.calls_of("torch.save") if _is_model(event.call)]
         used = {id(resolved(event.call.receiver)) for event in program.methods_of("eval", "parameters", "named_parameters")
-                if event.call is not None and event.call.receiver is not None and not event.call.args}  # fmt: skip
+                if event.call.receiver is not None and not event.call.args}  # fmt: skip
         for event, call in loads:
             if call is None or is_chosen_by_version(program, event.node):
                 continue

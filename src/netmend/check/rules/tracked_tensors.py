@@ -115,7 +115,7 @@ class NumpyOfTrackedTensor(StaticRule, code="S718", cause="API-USAGE"):
         made: dict[int, Event] | None = None
         for event in program.methods_of("numpy"):
             call = event.call
-            if call is None or program.entry_of(event).kind != "file" or grad_is_off(event) or call.keywords:
+            if program.entry_of(event).kind != "file" or grad_is_off(event) or call.keywords:
                 continue
             if call.args:
                 continue

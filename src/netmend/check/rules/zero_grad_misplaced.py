@@ -16,13 +16,7 @@ from netmend.program.meaning.loops import (
     runs_once,
     turns,
 )
-from netmend.program.meaning.statements import (
-    alone,
-    is_beside,
-    moved_after,
-    moved_before,
-    within,
-)
+from netmend.program.meaning.statements import alone, is_beside, moved_after, moved_before, within
 from netmend.program.meaning.training import (
     Round,
     cleared_outside,

@@ -190,9 +190,7 @@ def top_level_classes(tree: ast.Module) -> list[ast.ClassDef]:
     return _definitions(tree)[1]
 
 
-def _definitions(
-    tree: ast.Module,
-) -> tuple[list[ast.FunctionDef | ast.AsyncFunctionDef], list[ast.ClassDef]]:
+def _definitions(tree: ast.Module) -> tuple[list[ast.FunctionDef | ast.AsyncFunctionDef], list[ast.ClassDef]]:
     """Functions and classes of the top level, also inside `if` and `try` there."""
     functions: list[ast.FunctionDef | ast.AsyncFunctionDef] = []
     classes: list[ast.ClassDef] = []

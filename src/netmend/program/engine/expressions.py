@@ -82,13 +82,7 @@ def attribute_of(machine: Machine, base: Value, name: str, node: ast.AST) -> Val
         method = base.cls.method(name)
         if method is not None:
             if _is_property(method):
-                return call_value(
-                    machine,
-                    method.bound(base),
-                    (),
-                    {},
-                    node,
-                )
+                return call_value(machine, method.bound(base), (), {}, node)
             if _is_static(method):
                 return method
             if _decorated(method, ("classmethod",)):

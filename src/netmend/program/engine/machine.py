@@ -196,9 +196,7 @@ class Machine:
         return [goes_on for _, _, goes_on in ends]
 
 
-def _joined(
-    ends: list[dict[str, Value | Callable[[], Value]]],
-) -> dict[str, Value | Callable[[], Value]]:
+def _joined(ends: list[dict[str, Value | Callable[[], Value]]]) -> dict[str, Value | Callable[[], Value]]:
     if len(ends) == 1:
         return ends[0]
     joined = dict(ends[0])

@@ -209,11 +209,7 @@ def origins(
 
 
 def all_origins(
-    value: Value | None,
-    test: Callable[[Op], bool],
-    through: frozenset[str] = LAYOUT,
-    *,
-    picks: bool = False,
+    value: Value | None, test: Callable[[Op], bool], through: frozenset[str] = LAYOUT, *, picks: bool = False
 ) -> tuple[Op, ...]:
     """The operations a value stems from, if every path ends in one that passes the test; else nothing."""
     ops = [operation(origin) for origin in origins(value, through, picks=picks)]
