@@ -57,7 +57,6 @@ ACTIVATIONS = (
     Activation("glu", "GLU"),
 )
 
-ACTIVATION = {each.name: each for each in ACTIVATIONS}
 ACTIVATION_LAYERS = {each.layer: each.name for each in ACTIVATIONS}
 LAYER_OF_ACTIVATION = {each.name: each.layer for each in ACTIVATIONS}
 SQUASHING = tuple(each.name for each in ACTIVATIONS if each.squashes)

@@ -130,12 +130,9 @@ def through_map(value: Value) -> Value:
 
 def _mapped(value: Value) -> Value | None:
     made = resolved(value.base) if isinstance(value, Item) else None
-    if (
-        not isinstance(value, Item)
-        or not isinstance(made, Call)
-        or made.qualified != "map"
-        or len(made.args) != 2
-    ):
+    if not isinstance(value, Item) or not isinstance(made, Call) or made.qualified != "map":
+        return None
+    if len(made.args) != 2:
         return None
     pair, place = resolved(made.args[1]), constant(value.key)
     if not isinstance(pair, Collection) or pair.open or not isinstance(place, int):

@@ -146,10 +146,6 @@ class File:
         around = [node for node in self.nodes if isinstance(node, ast.stmt) and spans(node, line)]
         return max(around, key=lambda node: (node.lineno, node.col_offset), default=None)
 
-    def statements_at(self, line: int) -> list[ast.stmt]:
-        """Statements that begin on a line, outermost first."""
-        return [node for node in self.nodes if isinstance(node, ast.stmt) and node.lineno == line]
-
     def functions_at(self, line: int) -> list[Function]:
         """The functions that a line stands in, outermost first."""
         return [node for node in self.nodes if isinstance(node, Function) and spans(node, line)]

@@ -141,11 +141,6 @@ class Sources:
         parsed = self.file(file)
         return iter(()) if parsed is None or not names else parsed.calls(*names)
 
-    def scopes_around(self, site: Site) -> list[ast.Module | Function]:
-        """Where a name in a line may have its value from: the functions around it, innermost first, then the file."""
-        file = self.file(site.file)
-        return [] if file is None else [*reversed(file.functions_at(site.line)), file.tree]
-
     def function_around(self, site: Site) -> Function | None:
         """The innermost function that a line stands in."""
         file = self.file(site.file)
