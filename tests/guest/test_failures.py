@@ -173,7 +173,7 @@ def test_run_directory_removed_while_training(undisturbed: Outcome, tmp_path: Pa
         "netmend.adapters.torch.watch.session",
         "netmend.store.writer",
         "netmend.observe.recorder",
-        "netmend.report",
+        "netmend.report.terminal",
     ],
 )
 def test_broken_netmend_under_the_command(module: str, undisturbed: Outcome, tmp_path: Path) -> None:
