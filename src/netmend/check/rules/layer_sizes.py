@@ -51,6 +51,8 @@ class LayerWidthsDiffer(StaticRule, code="S308", cause="LYR-DIM-MISMATCH"):
 
     GOOD = (
         Snippet("widths agree", HEAD + "net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 3))\n"),
+        Snippet("a shape joined of two", HEAD + "def store(steps, env):\n    seen = torch.zeros((steps, 8) + env.shape)\n    for step in range(steps):\n"
+                "        nn.Conv2d(4, 8, 3)(seen[step])\n"),
         Snippet("input size not known", HEAD + CNN.format(size=5) + "out = Net()(images)\n"),
         Snippet("channels joined", HEAD + "def up(x, skip):\n    a, b = nn.Conv2d(3, 8, 3)(x), nn.Conv2d(3, 16, 3)(skip)\n"
                 "    return nn.Conv2d(24, 8, 3)(torch.cat([a, b], dim=1))\n"),

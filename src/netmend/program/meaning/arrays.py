@@ -296,10 +296,20 @@ def _given(value: Value | None) -> Shape | None:
         )
     if isinstance(value, Const):
         return Shape((value.value,)) if whole_number(value) is not None else None
-    is_number = isinstance(value, Operation) or (
-        isinstance(value, Call) and value.qualified in ("len", "int")
-    )
-    return Shape((None,)) if is_number else None
+    return Shape((None,)) if _is_number(value) else None
+
+
+def _is_number(value: Value | None) -> bool:
+    """Whether arithmetic gives a number for certain: `a + b` of unknown kinds may join tuples, `(n,) + x.shape` does."""
+    value = resolved(value)
+    if isinstance(value, Operation):
+        parts = [resolved(operand) for operand in value.operands]
+        if any(isinstance(part, Collection) for part in parts):
+            return False
+        return value.operator not in ("+", "*") or any(map(_is_number, parts))
+    if isinstance(value, Call):
+        return value.qualified in ("len", "int")
+    return isinstance(value, Const) and isinstance(value.value, int | float)
 
 
 def picture(dataset: Value) -> Shape | None:
