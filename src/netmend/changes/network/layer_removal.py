@@ -28,7 +28,10 @@ def layer_removed(case: Case, module: ModuleFact) -> FileEdits:
     """Without a layer: out of the stack that it stands in, or its call in forward() undone (the last one of several)."""
     if in_stack(case, module):
         found = case.code.call_at(module.created)
-        return () if found is None else out_of_sequence(*found)
+        # A copy of a model stands at the line that made the whole: nothing else than the layer may go.
+        if found is None or (last_name(found[1].func) in _SEQUENCES and module.kind not in _SEQUENCES):
+            return ()
+        return out_of_sequence(*found)
     found = case.code.call_at(module.called)
     if found is None:
         return ()
