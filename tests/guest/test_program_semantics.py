@@ -216,7 +216,7 @@ def test_without_quiet_only_stderr_differs(tmp_path: Path) -> None:
 def launched(command: list[str], folder: Path) -> Any:
     """Once more when torch itself falls over at its end, which it sometimes does on a busy machine, without netmend too."""
     folder.mkdir(exist_ok=True)
-    for _ in range(3):
+    for _ in range(10):
         ended = run(command, folder)
         if "terminate called without an active exception" not in ended.err:
             break
