@@ -163,7 +163,7 @@ def _faults(file: Path) -> list[tuple[str, str, int]]:
     told = json.loads(file.read_text(encoding="utf-8")).get("faults", ())
     return [
         (
-            fault["cause"],
+            fault["code"],
             Path((fault.get("site") or {}).get("file", "")).name,
             (fault.get("site") or {}).get("line", 0),
         )
