@@ -24,6 +24,7 @@ FAMILIES = {
     "S6": "evaluation",
     "S7": "interfaces and environment",
     "S8": "Keras",
+    "S9": "preparation of data",
 }
 
 

@@ -14,6 +14,10 @@ from netmend.program.text.identifiers import identifiers
 _FRAMEWORKS = (
     "torch",
     "keras",
+    "pandas",
+    "polars",
+    "cv2",
+    "PIL",
     "tensorflow",
     "sklearn",
     "numpy",
