@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from netmend.observe.unhindered import unhindered
 
 if TYPE_CHECKING:
+    from netmend.adapters.preparation.watch import Preparation
     from netmend.observe.options import Options
     from netmend.observe.recorder import Progress
     from netmend.observe.session import Watching
@@ -20,11 +21,13 @@ def start_torch(
     progress: Progress | None = None,
     *,
     sites: Sites | None = None,
+    preparation: Preparation | None = None,
     model: Any = None,
     optimizer: Any = None,
 ) -> Watching:
     with unhindered():
         from netmend.adapters.gymnasium.session import Worlds
+        from netmend.adapters.preparation.watch import Preparation
         from netmend.adapters.sb3.session import Agents
         from netmend.adapters.torch.watch.session import TorchSession
         from netmend.observe.session import Watching
@@ -33,7 +36,10 @@ def start_torch(
         session = TorchSession(
             watching.recorder, everything=options.full, trap=options.trap, probe=options.probe
         )
-        session.companions = (Worlds(session), Agents(session))
+        preparation = preparation or Preparation(watching.recorder.sites)
+        preparation.recorder = watching.recorder
+        session.data.kept = preparation.batches
+        session.companions = (Worlds(session), Agents(session), preparation)
         watching.attach(session)
         if model is not None:
             session.models.expect(model)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from types import FunctionType, MethodType
 from typing import Any
 
-from netmend.adapters.torch.guard import hide_from_warnings
+from netmend.adapters.patches import hide_from_warnings
 
 Make = Callable[[Callable[..., Any]], Callable[..., Any]]
 Lighter = Callable[

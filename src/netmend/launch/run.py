@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -13,10 +14,11 @@ from netmend.launch.import_hook import AfterImport
 from netmend.launch.script import Program, execute, prepare
 from netmend.launch.tracebacks import without_own_frames
 from netmend.observe.options import Options
+from netmend.observe.sites import Sites
 
 if TYPE_CHECKING:
     from netmend.observe.recorder import Progress
-    from netmend.observe.sites import Sites
+    from netmend.observe.session import Adapter
 
 
 class Starter(Protocol):
@@ -30,6 +32,7 @@ class Starter(Protocol):
         progress: Progress | None = None,
         *,
         sites: Sites | None = None,
+        preparation: Adapter | None = None,
     ) -> Any: ...
 
 
@@ -56,11 +59,18 @@ class Observed:
     """One program under observation; watching begins when it imports the framework."""
 
     def __init__(
-        self, program: Program, options: Options, progress: Progress | None, starter: Starter
+        self,
+        program: Program,
+        options: Options,
+        progress: Progress | None,
+        starter: Starter,
+        preparation: Callable[[Sites], Adapter] | None = None,
     ) -> None:
         self.program = program
         self.options = options
         self._starter = starter
+        self._sites = Sites(program.user_roots)
+        self._preparation = preparation(self._sites) if preparation is not None else None
         self.progress = progress
         self.watching: object | None = None
         self.problem: str | None = None  # why nothing could be watched
@@ -69,6 +79,8 @@ class Observed:
         """Execute the program. Its exception, if any, is returned for the caller to raise again after the report."""
         hook = AfterImport("torch", self._start)
         prepare(self.program)
+        if self._preparation is not None:
+            self._preparation.install()  # data may be made before the framework is imported
         hook.install()
         try:
             execute(self.program)
@@ -80,15 +92,19 @@ class Observed:
             return Ended("failed", 1, problem)
         finally:
             hook.remove()
+            if self._preparation is not None:
+                self._preparation.remove()
         return Ended()
 
     def _start(self) -> None:
-        from netmend.observe.sites import Sites
-
         try:
-            sites = Sites(self.program.user_roots)
             self.watching = self._starter(
-                self.options, self.program.target, self.program.arguments, self.progress, sites=sites
+                self.options,
+                self.program.target,
+                self.program.arguments,
+                self.progress,
+                sites=self._sites,
+                preparation=self._preparation,
             )
         except Exception as problem:  # noqa: BLE001 - the program must run even if watching it fails
             self.problem = f"{type(problem).__name__}: {problem}"

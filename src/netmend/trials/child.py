@@ -13,6 +13,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from netmend.adapters.preparation.watch import Preparation
 from netmend.adapters.start import start_torch
 from netmend.launch.run import Ended, Finished, Observed, user_frame
 from netmend.launch.script import load_module, load_script
@@ -118,7 +119,9 @@ class Process:
         except BaseException as problem:  # noqa: BLE001 - whatever it is, it is the outcome
             self._finish(Ended(FAILED, 1, problem))
             return
-        observed = Observed(program, Options(self.trial.overhead, directory=self.folder), None, start_torch)
+        observed = Observed(
+            program, Options(self.trial.overhead, directory=self.folder), None, start_torch, Preparation
+        )
         begin = observed._start
 
         def start() -> None:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         Fault,
     )
     from netmend.vocabulary.finding import Edit, Finding, Fix, Related
+    from netmend.vocabulary.preparation import PreparationFact
     from netmend.vocabulary.protocol import Call, Pattern
     from netmend.vocabulary.site import Site
     from netmend.vocabulary.symptom import Symptom
@@ -78,6 +79,7 @@ __all__ = [
     "OptimizerFact",
     "ParameterFact",
     "Pattern",
+    "PreparationFact",
     "ProbeFact",
     "Related",
     "RunFact",
@@ -92,7 +94,19 @@ __all__ = [
     "WorldFact",
 ]
 
-_PLAIN = ("cause", "fault", "finding", "site", "symptom", "facts", "acting", "batch", "event", "protocol")
+_PLAIN = (
+    "cause",
+    "fault",
+    "finding",
+    "site",
+    "symptom",
+    "facts",
+    "acting",
+    "batch",
+    "event",
+    "protocol",
+    "preparation",
+)
 _WITH_ARRAYS = ("table", "trace")
 
 

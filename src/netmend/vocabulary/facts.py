@@ -12,6 +12,7 @@ from typing import Any
 
 from netmend.vocabulary.acting import AgentFact, WorldFact
 from netmend.vocabulary.crash import CrashFact
+from netmend.vocabulary.preparation import PreparationFact
 from netmend.vocabulary.site import Site
 
 Settings = Mapping[str, Any]  # hyperparameters by name: numbers, strings, booleans, lists of these
@@ -298,6 +299,7 @@ Fact = (
     | WorldFact
     | AgentFact
     | CrashFact
+    | PreparationFact
 )
 
 FACT_KINDS: dict[str, type[Any]] = {
@@ -317,5 +319,6 @@ FACT_KINDS: dict[str, type[Any]] = {
     "world": WorldFact,
     "agent": AgentFact,
     "crash": CrashFact,
+    "preparation": PreparationFact,
 }
 KIND_OF_FACT: dict[type[Any], str] = {cls: kind for kind, cls in FACT_KINDS.items()}

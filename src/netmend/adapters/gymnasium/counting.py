@@ -9,7 +9,7 @@ from types import CodeType
 from typing import Any
 
 from netmend.adapters.gymnasium.world import RESET, Copy
-from netmend.adapters.torch.guard import hide_from_warnings
+from netmend.adapters.patches import hide_from_warnings
 
 BATCH = 64
 WorkUp = Callable[[Copy, list[tuple[Any, ...]]], None]

@@ -12,7 +12,8 @@ from netmend.adapters.gymnasium.counting import BATCH, Counting
 from netmend.adapters.gymnasium.describe import about, chain_of, is_vector, kind_of
 from netmend.adapters.gymnasium.twins import Twins
 from netmend.adapters.gymnasium.world import MOST_LEVELS, Copy, World
-from netmend.adapters.torch.guard import RAISED, Patches, around, guarded
+from netmend.adapters.patches import Patches
+from netmend.adapters.torch.guard import RAISED, around, guarded
 from netmend.adapters.torch.watch.known import Known
 from netmend.adapters.watched_classes import WatchedClasses
 from netmend.launch.import_hook import AfterImport

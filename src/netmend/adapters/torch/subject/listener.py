@@ -22,7 +22,7 @@ from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
-from netmend.adapters.torch.guard import Patches
+from netmend.adapters.patches import Patches
 from netmend.adapters.torch.subject.calls import (
     MOST_TEST,
     Heard,

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from torch.optim import lr_scheduler
 from torch.utils.data import DataLoader
 
-from netmend.adapters.torch.guard import HIDDEN, RAISED, guarded
+from netmend.adapters.patches import HIDDEN
+from netmend.adapters.torch.guard import RAISED, guarded
 from netmend.adapters.torch.watch.eligible import plain
 from netmend.adapters.torch.watch.known import Known
 from netmend.vocabulary import Event, ProbeFact, Site

@@ -20,6 +20,7 @@ from netmend.observe.schedule import FULL
 from netmend.vocabulary import BatchPrint, LoaderFact
 
 if TYPE_CHECKING:
+    from netmend.adapters.preparation.batches import Batches
     from netmend.adapters.torch.watch.models import Model
     from netmend.adapters.torch.watch.session import TorchSession
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _SHARE = 0.2  # of the budget goes into fingerprints on ordinary steps
 _FIRST = {"training": 64, "evaluation": 16}  # batches that are fingerprinted whatever the budget says
 _WRAPPED = 4  # subsets of subsets of a data set that are looked through
+_MOST_KEPT = 1_000_000  # numbers of a batch that is copied for questions at the end
 _MOST_SAMPLES = 65_536  # hashes kept, each for training and evaluation
 
 
@@ -37,6 +39,7 @@ class Data:
         self.deferred = Deferred()
         self.collation = Collation(session)
         self.handed = HandedLabels(session)
+        self.kept: Batches | None = None  # for questions at the end of the run
         self._loader = ""  # that handed out the latest batch
         self._open: Opening | None = None
         self._hashed = {"training": 0, "evaluation": 0}
@@ -136,6 +139,8 @@ class Data:
         self._last[phase] = self._seen[phase]
         step = self.session.recorder.step
         self._open = Opening(self.session, BatchPrint(step, phase, len(inputs), model.name))
+        if self.kept is not None and self.kept.wanted(phase):
+            self._open.inputs = inputs.detach()
         self._examine(inputs.detach(), model.name, full or not training)
         cost = perf_counter() - started
         self._cost = cost if not self._cost else 0.8 * self._cost + 0.2 * cost
@@ -194,6 +199,22 @@ class Data:
             opened.fill(describe_targets(values["target"]))
 
         self.deferred.add({"target": target.detach()[:4096]}, opened.gathering.awaited(known))
+        self._keep(opened, target.detach())
+
+    def _keep(self, opened: Opening, target: Tensor) -> None:
+        """Copies of the first batches, one row for each sample."""
+        inputs, opened.inputs, kept = opened.inputs, None, self.kept
+        if inputs is None or kept is None or inputs.numel() + target.numel() > _MOST_KEPT:
+            return
+        if inputs.dtype == torch.bfloat16 or inputs.is_complex() or target.dtype == torch.bfloat16:
+            return
+
+        def arrived(values: dict[str, Tensor]) -> None:
+            kept.keep(
+                opened.print.phase, opened.print.step, values["inputs"].numpy(), values["target"].numpy()
+            )
+
+        self.deferred.add({"inputs": inputs, "target": target}, arrived)
 
     def close(self) -> None:
         opened, self._open = self._open, None
@@ -216,6 +237,7 @@ class Opening:
     def __init__(self, session: TorchSession, empty: BatchPrint) -> None:
         self.print = empty
         self.has_target = False
+        self.inputs: Tensor | None = None
         self.gathering = Gathering(session)
 
     def fill(self, fields: dict[str, Any]) -> None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode, _get_current_function_mode_stack
 
-from netmend.adapters.torch.guard import guarded, hide_from_warnings, leave_modes
+from netmend.adapters.patches import hide_from_warnings
+from netmend.adapters.torch.guard import guarded, leave_modes
 from netmend.adapters.torch.watch.eligible import plain, tensors_in
 from netmend.adapters.torch.watch.kinds import (
     ACTIVATION_FUNCTIONS,

@@ -12,7 +12,8 @@ import torch
 from torch import Tensor
 from torch.utils.data import default_collate
 
-from netmend.adapters.torch.guard import around, guarded, hide_from_warnings
+from netmend.adapters.patches import hide_from_warnings
+from netmend.adapters.torch.guard import around, guarded
 from netmend.adapters.torch.watch.eligible import tensors_in
 from netmend.adapters.torch.watch.user_code import (
     code_of,

@@ -11,7 +11,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import torch
 
-from netmend.adapters.torch.guard import After, Before, Patches, around, attempt, cost_of_a_pass, leave_modes
+from netmend.adapters.patches import Patches
+from netmend.adapters.torch.guard import After, Before, around, attempt, cost_of_a_pass, leave_modes
 from netmend.adapters.torch.meters.host_meter import HostMeter
 from netmend.adapters.torch.meters.meter import Meter
 from netmend.adapters.torch.watch.construction import Checkpoints, Creation, Initialisers

@@ -1,0 +1,244 @@
+"""pandas: reading, joining, ordering, selecting, assigning, converting, encoding, grouping."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import numpy as np
+
+from netmend.adapters.preparation import tables
+from netmend.adapters.preparation.watch import Preparation, Seen
+
+_READERS = (
+    "read_csv", "read_table", "read_excel", "read_json", "read_parquet", "read_fwf", "read_sql", "read_feather",
+    "read_pickle", "read_sql_query", "read_sql_table", "read_hdf", "read_xml", "read_html",
+)  # fmt: skip
+_ORDERING = (
+    "sort_values",
+    "sort_index",
+    "sample",
+    "reset_index",
+    "set_index",
+    "reindex",
+    "nlargest",
+    "nsmallest",
+)
+_SELECTING = ("dropna", "drop_duplicates", "query", "drop", "head", "tail", "truncate", "filter")
+_CONVERTING = (
+    "astype",
+    "fillna",
+    "replace",
+    "clip",
+    "interpolate",
+    "ffill",
+    "bfill",
+    "round",
+    "where",
+    "mask",
+)
+_BY_TIME = ("shift", "diff", "pct_change")
+_OF_SERIES = ("map",)
+_PLAIN = ("copy", "to_numpy", "pop", "assign", "rename", "transpose", "squeeze", "to_frame", "abs")
+
+
+def watch(preparation: Preparation) -> None:
+    """Wrap what pandas offers; called when the program has imported it."""
+    pandas = sys.modules["pandas"]
+    frame, series = pandas.DataFrame, pandas.Series
+    for name in _READERS:
+        preparation.wrap(pandas, name, "read", _read, label=f"pandas.{name}")
+    preparation.wrap(pandas, "merge", "join", _merged, label="pandas.merge")
+    preparation.wrap(frame, "merge", "join", _merged)
+    preparation.wrap(frame, "join", "join", _joined)
+    preparation.wrap(pandas, "merge_asof", "join", _joined, label="pandas.merge_asof")
+    preparation.wrap(pandas, "concat", "join", _concatenated, label="pandas.concat")
+    for owner in (frame, series):
+        for kind, names in (
+            ("order", _ORDERING),
+            ("select", _SELECTING),
+            ("convert", _CONVERTING),
+            ("time", _BY_TIME),
+        ):
+            for name in names:
+                if name in vars(owner) or hasattr(owner, name):
+                    preparation.wrap(_definer(owner, name), name, kind, _changed, _kept)
+        for name in _PLAIN:
+            if hasattr(owner, name):
+                preparation.wrap(_definer(owner, name), name, "same", _nothing)
+    preparation.wrap(series, "map", "convert", _changed, _kept)
+    # `__setitem__` counts references to its table: what it calls to align a series by its labels is watched instead.
+    inner = getattr(pandas.core, "frame", None)
+    preparation.wrap(
+        inner, "_reindex_for_setitem", "assign", _assigned, label="pandas.DataFrame.[]=", inside=True
+    )
+    preparation.wrap(frame, "__getitem__", "select", _selected, label="pandas.DataFrame.[]")
+    preparation.wrap(pandas, "to_numeric", "convert", _converted, label="pandas.to_numeric")
+    preparation.wrap(pandas, "to_datetime", "convert", _converted, label="pandas.to_datetime")
+    preparation.wrap(pandas, "get_dummies", "encode", _encoded, label="pandas.get_dummies")
+    preparation.wrap(pandas, "factorize", "encode", _nothing, label="pandas.factorize")
+
+
+def _definer(owner: type, name: str) -> type:
+    """The class in whose body a method stands: wrapped once, for frames and series alike."""
+    return next(kind for kind in owner.__mro__ if name in vars(kind))
+
+
+def _nothing(token: Any, args: Any, kwargs: Any, result: Any) -> Seen | None:
+    return None
+
+
+def _kept(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a table was before a call that may change it in place."""
+    table = args[0]
+    return table.copy(deep=False) if kwargs.get("inplace") else table
+
+
+def _changed(before: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
+    after = args[0] if result is None else result
+    if not tables.is_table(before) or not tables.is_table(after):
+        return None
+    return tables.change(before, after)
+
+
+def _read(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: Any) -> Seen | None:
+    if not tables.is_frame(table):
+        return None
+    return {
+        **tables.size(table),
+        "files": [str(args[0])[-200:]] if args and isinstance(args[0], str | os.PathLike) else [],
+    }
+
+
+def _joined(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: Any) -> Seen | None:
+    left = args[0] if args else kwargs.get("left")
+    if not tables.is_frame(left) or not tables.is_frame(table):
+        return None
+    return tables.change(left, table)
+
+
+def _merged(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: Any) -> Seen | None:
+    left = args[0] if args else kwargs.get("left")
+    right = args[1] if len(args) > 1 else kwargs.get("right")
+    if not (tables.is_frame(left) and tables.is_frame(right) and tables.is_frame(table)):
+        return None
+    assert left is not None and right is not None
+    how = kwargs.get("how", args[2] if len(args) > 2 else "inner")
+    seen: dict[str, Any] = {
+        "rows": len(left),
+        "rows_right": len(right),
+        "rows_after": len(table),
+        "how": str(how),
+    }
+    keys = _keys(left, right, args, kwargs)
+    if keys is not None:
+        seen |= _partners(left[keys[0]], right[keys[1]])
+    return seen
+
+
+def _keys(
+    left: Any, right: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Any], list[Any]] | None:
+    on = kwargs.get("on", args[3] if len(args) > 3 else None)
+    of_left, of_right = kwargs.get("left_on", on), kwargs.get("right_on", on)
+    if of_left is None and of_right is None and not (kwargs.get("left_index") or kwargs.get("right_index")):
+        of_left = of_right = [name for name in left.columns if name in set(right.columns)]
+    names = [
+        [name] if isinstance(name, str) else list(name) for name in (of_left, of_right) if name is not None
+    ]
+    if len(names) != 2 or not all(
+        name in table.columns for table, own in zip((left, right), names, strict=True) for name in own
+    ):
+        return None
+    return names[0], names[1]
+
+
+def _partners(left: Any, right: Any) -> dict[str, Any]:
+    """Rows without a partner, keys that stand several times, and whether spelling keeps partners apart."""
+    one, other = (
+        [tuple(row) for row in tables.sample(table).itertuples(index=False)] for table in (left, right)
+    )
+    every = {tuple(row) for row in right.drop_duplicates().itertuples(index=False)}
+    alone = [row for row in one if row not in every]
+    seen: dict[str, Any] = {
+        "alone": len(alone) / len(one) if one else 0.0,
+        "repeated_left": 1 - len(set(one)) / len(one) if one else 0.0,
+        "repeated_right": 1 - len(set(other)) / len(other) if other else 0.0,
+        "key_types": [str(left.dtypes.iloc[0]), str(right.dtypes.iloc[0])],
+    }
+    if alone:
+        spelled = {tuple(map(_spelling, row)) for row in every}
+        seen["alone_by_spelling"] = sum(tuple(map(_spelling, row)) in spelled for row in alone) / len(one)
+    return seen
+
+
+def _spelling(value: Any) -> str:
+    text = str(value).strip().casefold()
+    return text.removesuffix(".0").lstrip("0") or "0" if text.replace(".", "", 1).isdigit() else text
+
+
+def _concatenated(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: Any) -> Seen | None:
+    given = args[0] if args else kwargs.get("objs")
+    parts = (
+        list(given.values())
+        if isinstance(given, dict)
+        else list(given)
+        if isinstance(given, list | tuple)
+        else []
+    )
+    if len(parts) < 2 or not all(map(tables.is_table, parts)):
+        return None
+    axis = kwargs.get("axis", args[1] if len(args) > 1 else 0)
+    side_by_side = axis in (1, "columns")
+    shares = [max(tables.missing(part).values(), default=0.0) for part in parts]
+    worst = max(tables.missing(table).values(), default=0.0)
+    seen: dict[str, Any] = {
+        "rows": max(map(len, parts)) if side_by_side else sum(map(len, parts)),
+        "rows_after": len(table),
+        "side_by_side": side_by_side,
+    }
+    if worst > max(shares):
+        seen["made_missing"] = worst - max(shares)
+    if side_by_side:
+        seen["orders"] = [tables.order(parts[0].index, part.index) for part in parts[1:]]
+    return seen
+
+
+def _assigned(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
+    """A series that is put into a table: pandas goes by labels, not by place."""
+    value = args[0]
+    labels = getattr(args[1], "index", args[1])  # of a table, in pandas 2
+    if not tables.is_table(value):
+        return None
+    how = tables.order(labels, value.index)
+    if how == "kept":
+        return None
+    lost = float(np.mean(~labels.isin(value.index))) if len(labels) else 0.0
+    return {
+        "rows": len(labels),
+        "rows_right": len(value),
+        "order": how,
+        "made_missing": lost,
+        "column": str(getattr(value, "name", ""))[:80],
+    }
+
+
+def _selected(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
+    table = args[0]
+    if not tables.is_table(result) or len(result) == len(table):
+        return None
+    return {"rows": len(table), "rows_after": len(result), "order": tables.order(table.index, result.index)}
+
+
+def _converted(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
+    before = args[0] if args else kwargs.get("arg")
+    if not tables.is_series(before) or not tables.is_series(result):
+        return None
+    return tables.change(before, result)
+
+
+def _encoded(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: Any) -> Seen | None:
+    if not tables.is_frame(table):
+        return None
+    return {**tables.size(table), "names": [str(name) for name in table.columns[:200]]}

@@ -1,0 +1,280 @@
+"""Watching preparation: wrappers around calls that the user's lines make, and the facts that come of them.
+
+A wrapper hands a call through unless it comes directly from the user's own code and its line is due to be looked at. What is looked
+at costs at most a share of the preparation's own time; a library whose part fails is left alone from then on.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from time import perf_counter
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any
+
+from netmend.adapters.patches import Patches
+from netmend.adapters.preparation.batches import Batches
+from netmend.adapters.preparation.origins import Origins
+from netmend.adapters.preparation.plain import settings_of
+from netmend.launch.import_hook import AfterImport
+from netmend.observe.sites import Sites
+from netmend.vocabulary import PreparationFact, Site
+
+if TYPE_CHECKING:
+    from netmend.observe.recorder import Recorder
+
+LIBRARIES = ("pandas",)  # each in a module of this folder with a function `watch`
+
+_SHARE = 0.02  # of the time since the first call
+_FREE = 0.15  # seconds that may be spent whatever they slow down
+_FAILURES = 3  # of looks at the calls of a library, after which it is left alone
+_FIRST_LOOKS = 3  # calls of a line that are all looked at; then every power of two
+_MOST_ITEMS = 64  # of a list in a fact
+_DEEPEST = 8  # frames of a library between a function of its own and the user's line
+_FOR_QUESTIONS = 3.0  # seconds that questions at the end may take in all
+Seen = Mapping[str, Any]
+# What a call did, from its arguments (the receiver first) and its result; what `before` returned comes first. None: nothing worth a fact.
+After = Callable[[Any, tuple[Any, ...], dict[str, Any], Any], Seen | None]
+Before = Callable[[tuple[Any, ...], dict[str, Any]], Any]
+
+
+@dataclass
+class _Line:
+    """One call site: how often it ran, and what is known of it."""
+
+    code: CodeType  # kept alive: its identity is the key
+    calls: int = 0
+    next_look: int = 1
+    fact: PreparationFact | None = None
+
+
+@dataclass(frozen=True)
+class _Watched:
+    """A function that is wrapped: how its calls are looked at."""
+
+    original: Callable[..., Any]
+    call: str
+    library: str
+    kind: str
+    after: After | None
+    before: Before | None
+    inside: bool  # called by the library itself, on behalf of a line of the user's
+
+
+class Preparation:
+    """All that is watched of how data are made."""
+
+    def __init__(self, sites: Sites) -> None:
+        self.sites = sites
+        self.recorder: Recorder | None = None  # from the moment that a framework is imported
+        self.origins = Origins()
+        self.batches = Batches()  # the first ones that reached a model
+        self.facts: dict[str, PreparationFact] = {}
+        self.off: Counter[str] = Counter()  # calls that could not be looked at, and how often in a library
+        self.own = 0.0  # seconds that looking took
+        self._problems: list[str] = []
+        self._hooks: list[AfterImport] = []
+        self._questions: list[tuple[str, Callable[[Preparation], None]]] = []
+        self._lines: dict[tuple[int, int], _Line] = {}
+        self._patches = Patches()
+        self._started: float | None = None
+        self._busy = False
+        os.register_at_fork(after_in_child=self._abandon)
+
+    # -- from the first line of the program to its last
+
+    def install(self) -> None:
+        """Watch each library as soon as the program has imported it; again after a pause."""
+        if not self._hooks:
+            self._hooks = [AfterImport(name, partial(self._imported, name)) for name in LIBRARIES]
+            for hook in self._hooks:
+                hook.install()
+
+    def _imported(self, library: str) -> None:
+        self._safely(library, lambda: import_module(f"netmend.adapters.preparation.{library}").watch(self))
+
+    def remove(self) -> None:
+        """Everything as it was, where nobody else has put something in its place."""
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks.clear()
+        self._patches.undo()
+
+    def finish(self) -> None:
+        """Ask what is asked at the end, and hand over what was seen."""
+        if self.recorder is None:
+            return
+        started = perf_counter()
+        for about, question in self._questions:
+            if perf_counter() - started < _FOR_QUESTIONS:
+                self._safely(about, question, self)
+        self._questions.clear()
+        for fact in self.facts.values():
+            self.recorder.fact(fact)
+        for problem in self._problems:
+            self.recorder.missing(problem)
+        self._problems.clear()
+
+    def _abandon(self) -> None:
+        """In a forked child (a worker that loads data): watch nothing."""
+        self._busy = True
+
+    # -- what the libraries' parts call
+
+    def wrap(
+        self,
+        owner: Any,
+        name: str,
+        kind: str,
+        after: After | None = None,
+        before: Before | None = None,
+        label: str = "",
+        *,
+        inside: bool = False,
+    ) -> None:
+        """Watch a function of a module or a method of a class, where it is there.
+
+        `inside`: the library calls it itself, on behalf of a line of the user's.
+        """
+        original = getattr(owner, name, None)
+        if not callable(original):
+            return
+        library = (label or getattr(owner, "__module__", None) or owner.__name__).split(".")[0]
+        call = label or f"{library}.{owner.__name__ + '.' if isinstance(owner, type) else ''}{name}"
+
+        def make(original: Callable[..., Any]) -> Callable[..., Any]:
+            return self._wrapper(_Watched(original, call, library, kind, after, before, inside))
+
+        self._patches.wrap(owner, name, make)
+
+    def at_end(self, about: str, question: Callable[[Preparation], None]) -> None:
+        """Ask something once the program has ended, while what it made is still there."""
+        self._questions.append((about, question))
+
+    def add(self, fact: PreparationFact) -> None:
+        """A fact that no single call shows."""
+        self.facts[fact.name] = replace(fact, order=len(self.facts))
+
+    def note(self, problem: str) -> None:
+        """What could not be followed, for the report."""
+        self._problems.append(problem)
+
+    # -- calls
+
+    def _wrapper(self, watched: _Watched) -> Callable[..., Any]:
+        original, library, call, before = watched.original, watched.library, watched.call, watched.before
+        frame_of = self._nearest if watched.inside else self._caller
+
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            off = self._busy or call in self.off or self.off[library] >= _FAILURES
+            frame = None if off else frame_of(sys._getframe(1))
+            if frame is None:
+                return original(*args, **kwargs)
+            line = self._due(frame.f_code, frame.f_lasti)
+            if line is None:
+                return original(*args, **kwargs)
+            token = self._safely(call, before, args, kwargs) if before is not None else None
+            result = original(*args, **kwargs)
+            self._safely(call, self._look, line, frame, watched, token, args, kwargs, result)
+            return result
+
+        return wrapper
+
+    def _caller(self, frame: FrameType) -> FrameType | None:
+        return frame if self.sites.is_user_file(frame.f_code.co_filename) else None
+
+    def _nearest(self, frame: FrameType) -> FrameType | None:
+        """The user's frame on whose behalf a library calls its own function."""
+        caller: FrameType | None = frame
+        for _ in range(_DEEPEST):
+            if caller is None or self._caller(caller):
+                break
+            caller = caller.f_back
+        return caller and self._caller(caller)
+
+    def _due(self, code: CodeType, instruction: int) -> _Line | None:
+        """The line of a call, where this call is to be looked at."""
+        key = (id(code), instruction)
+        line = self._lines.get(key)
+        if line is None:
+            line = self._lines[key] = _Line(code)
+        line.calls += 1
+        if line.calls < line.next_look:
+            return None
+        line.next_look = line.calls + 1 if line.calls < _FIRST_LOOKS else line.calls * 2
+        return line if line.fact is None or self.affordable() else None
+
+    def affordable(self) -> bool:
+        """Whether looking may still cost something."""
+        now = perf_counter()
+        if self._started is None:
+            self._started = now
+        return self.own < max(_FREE, _SHARE * (now - self._started))
+
+    def _safely(self, call: str, work: Callable[..., Any], *args: Any) -> Any:
+        """Our own failure is told and switches the look at that call off, several the library's; it never reaches the program."""
+        started = perf_counter()
+        self._busy = True
+        try:
+            return work(*args)
+        except Exception as problem:  # noqa: BLE001 - the user's program must go on whatever failed here
+            self.off.update((call, call.split(".")[0]))
+            self.note(f"what {call} does to the data could not be seen: {type(problem).__name__}: {problem}")
+            return None
+        finally:
+            self._busy = False
+            self.own += perf_counter() - started
+
+    def _look(
+        self,
+        line: _Line,
+        frame: Any,
+        watched: _Watched,
+        token: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        result: Any,
+    ) -> None:
+        takes = self.origins.of_all((*args, *kwargs.values()))
+        seen = watched.after(token, args, kwargs, result) if watched.after is not None else {}
+        if seen is None:
+            # Of no interest by itself: what it makes stems from what it was given.
+            if takes and result is not None:
+                self.origins.remember(result, takes[0])
+            return
+        fact = line.fact
+        if fact is None:
+            site = self.sites.of(frame)
+            name = self._name(watched.call, site)
+            settings = settings_of(watched.original, args, kwargs)
+            fact = PreparationFact(
+                name, watched.call, watched.kind, site, len(self.facts), 1, takes, settings, dict(seen)
+            )
+        else:
+            takes = tuple(dict.fromkeys((*fact.takes, *takes)))
+            fact = replace(fact, calls=line.calls, takes=takes, seen=_most(fact.seen, seen))
+        line.fact = self.facts[fact.name] = fact
+        self.origins.remember(args[0] if result is None and args else result, fact.name)
+
+    def _name(self, call: str, site: Site | None) -> str:
+        name = f"{call.rpartition('.')[2]}@{site.short if site is not None else '?'}"
+        if name in self.facts:  # two calls of one line
+            name = f"{name}:{site.column if site is not None else len(self.facts)}"
+        return name
+
+
+def _most(one: Seen, other: Seen) -> dict[str, Any]:
+    """Numbers of several calls of a line: the largest; of lists all items, once; of anything else the first."""
+    joined = dict(other) | dict(one)
+    for key in one.keys() & other.keys():
+        first, second = one[key], other[key]
+        if isinstance(first, int | float) and isinstance(second, int | float):
+            joined[key] = max(first, second)
+        elif isinstance(first, list | tuple) and isinstance(second, list | tuple):
+            joined[key] = [*first, *(item for item in second if item not in first)][:_MOST_ITEMS]
+    return joined
