@@ -225,25 +225,23 @@ def _turns_pictures(program: Program) -> bool:
 def _passed_at(program: Program, found: _Difference) -> ast.AST:
     """Where the place is passed to the function that draws; the difference itself where it was read there."""
     point = resolved(found.value)
-    while isinstance(point, Call) and point.args:  # float(…)
-        point = resolved(point.args[0])
-    base = resolved(point.base) if isinstance(point, Item) else point
     function = program.function(found.node)
     for part in program.parts:
-        if isinstance(part, Body) and part.function.definition is function and part.call is not None:
-            for given in part.call.given:
-                if resolved(given) in (base, point) and part.call.node is not None:
-                    return (
-                        given.node
-                        if _is_in_call(program, given, part.call) and given.node
-                        else part.call.node
-                    )
+        call = part.call if isinstance(part, Body) and part.function.definition is function else None
+        if call is None or call.node is None:
+            continue
+        for given in call.given:
+            if _holds(given, point):
+                written = (node for node in ast.walk(call.node) if node is given.node)
+                return next(written, call.node)
     return found.node
 
 
-def _is_in_call(program: Program, given: Value, call: Call) -> bool:
-    return (
-        given.node is not None
-        and call.node is not None
-        and any(part is given.node for part in ast.walk(call.node))
-    )
+def _holds(given: Value, place: Value) -> bool:
+    """Is the place a number of the point that is given, not merely computed from the same data?"""
+    known = {id(place)}
+    while isinstance(place, Item) or (isinstance(place, Call) and place.args):
+        place = resolved(place.base if isinstance(place, Item) else place.args[0])
+        known.add(id(place))
+    given = resolved(given)
+    return id(given) in known or any(id(resolved(part)) in known for part in getattr(given, "items", ()))
