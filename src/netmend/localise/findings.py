@@ -35,6 +35,7 @@ _WRONG_FIGURES = frozenset({"S618"})
 # Rules whose mistake a training loss cannot show: answers given to the decoder, derivatives that teach nothing, trained weights thrown
 # away, a best state that is never taken, a sign with which any loss falls. Neither a low loss nor what was watched speaks against them.
 _BEYOND_THE_LOSS = frozenset({"S217", "S218", "S230", "S231", "S236", "S237", "S238", "S239", "S346", "S617"})
+_PREPARATION = "S9"  # data that are wrong are learned as well as others
 
 
 def with_findings(case: Case, accused: Iterable[Fault]) -> list[Fault]:
@@ -127,7 +128,7 @@ def _of_the_run(case: Case, finding: Finding) -> list[Evidence]:
     """What the run says of a finding, for and against; what it measured itself outranks the source."""
     if stopped_at(case, finding):
         return [Evidence("The program stopped at this line.", PROVEN)]
-    if finding.code in _BEYOND_THE_LOSS:
+    if finding.code in _BEYOND_THE_LOSS or finding.code.startswith(_PREPARATION):
         return []
     against = refuted(case, finding)
     if against:

@@ -18,8 +18,9 @@ from netmend.library.operations import (
 )
 from netmend.program.engine.calls import follow
 from netmend.program.engine.entries import Entry
+from netmend.program.engine.history import Block, CallEvent
 from netmend.program.engine.machine import OutOfEffort
-from netmend.program.engine.program import Program
+from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import (
     Attribute,
     Call,
@@ -38,6 +39,7 @@ from netmend.program.engine.values import (
 )
 from netmend.program.meaning.operations import behind, operation
 
+_MOST_ASKED = 3  # data sets of one class
 INDEX = "__index__"  # the parameter that a dataset's __getitem__ is asked with
 
 
@@ -120,25 +122,47 @@ def spread(call: Call) -> tuple[Value, ...]:
 
 def sample_of_dataset(program: Program, dataset: Instance) -> Value | None:
     """What `dataset[index]` returns."""
-    known: dict[int, tuple[Value, Value | None]] = program.answers.setdefault("samples", {})
+    return _asked_once(program, dataset)[0]
+
+
+def _asked_once(program: Program, dataset: Instance) -> tuple[Value | None, Block]:
+    known: dict[int, tuple[Value, tuple[Value | None, Block]]] = program.answers.setdefault("samples", {})
     if id(dataset) not in known:
         known[id(dataset)] = (dataset, _asked(program, dataset))
     return known[id(dataset)][1]
 
 
-def _asked(program: Program, dataset: Instance) -> Value | None:
+def _asked(program: Program, dataset: Instance) -> tuple[Value | None, Block]:
     method = dataset.cls.method("__getitem__")
     if method is None:
-        return None
+        return None, Block()
     machine = program.machine
-    machine.begin()
+    block = machine.begin()
     machine.visits.pop(id(method.definition), None)
     bound = method.bound(dataset)
+    aside, machine.aside = (
+        machine.aside,
+        False,
+    )  # a data set of another file is looked into as one of this file
     try:
         result = follow(machine, bound, Call(bound, (Param(INDEX, "int", None, None),)))
     except (OutOfEffort, RecursionError):
-        return None
-    return resolved(result)
+        return None, block
+    finally:
+        machine.aside = aside
+    return resolved(result), block
+
+
+@once
+def calls_of_datasets(program: Program) -> tuple[CallEvent, ...]:
+    """What happens when a sample is taken out of data sets whose class is of another file: nothing in this one asks them."""
+    program.entries  # noqa: B018 - makes the data sets
+    blocks: list[Block] = []
+    for made in list(program.machine.made.values()):
+        for dataset in made[:_MOST_ASKED]:
+            if dataset.cls.module is not program.module and dataset.cls.method("__getitem__") is not None:
+                blocks.append(_asked_once(program, dataset)[1])
+    return tuple(event for block in blocks for event in block.events() if isinstance(event, CallEvent))
 
 
 def is_from_loop(value: Value) -> bool:
