@@ -20,7 +20,7 @@ from netmend.vocabulary.finding import Finding
 
 
 def found(
-    cause: str, line: int, code: str = "S999", message: str = "That is wrong.", file: str = "train.py"
+    cause: str, line: int, code: str = "S199", message: str = "That is wrong.", file: str = "train.py"
 ) -> Finding:
     return Finding(code, cause, message, file, line, 0, line, 9)
 
@@ -47,7 +47,7 @@ def test_a_finding_makes_the_same_cause_surer_the_more_so_at_its_line(line: int,
     before = accused("LOOP-ZERO-GRAD", 7)
     (after,) = with_findings(Case(Trace(), findings=(found("LOOP-ZERO-GRAD", line),)), [before])
     assert odds(after.confidence) - odds(before.confidence) == pytest.approx(weight, abs=0.02)
-    assert "S999" in after.evidence[-1].message
+    assert "S199" in after.evidence[-1].message
 
 
 @pytest.mark.parametrize("line", [8, 30])
@@ -71,7 +71,7 @@ def test_the_same_mistake_seen_from_two_sides_is_one_fault() -> None:
 
 def test_two_rules_at_one_line_are_one_fault() -> None:
     case = Case(
-        run_with(flat(200)), findings=(found("LOS-CALC", 7), found("LOS-CALC", 7, "S998", "Other words."))
+        run_with(flat(200)), findings=(found("LOS-CALC", 7), found("LOS-CALC", 7, "S198", "Other words."))
     )
     assert len(with_findings(case, [])) == 1
 

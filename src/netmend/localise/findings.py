@@ -128,11 +128,13 @@ def _of_the_run(case: Case, finding: Finding) -> list[Evidence]:
     """What the run says of a finding, for and against; what it measured itself outranks the source."""
     if stopped_at(case, finding):
         return [Evidence("The program stopped at this line.", PROVEN)]
-    if finding.code in _BEYOND_THE_LOSS or finding.code.startswith(_PREPARATION):
+    if finding.code in _BEYOND_THE_LOSS:
         return []
     against = refuted(case, finding)
     if against:
         return [Evidence(against, -REFUTED)]
+    if finding.code.startswith(_PREPARATION):
+        return []
     said = []
     leaf = LEAVES[finding.cause]
     unseen = leaf.of_evaluation and not any(case.trace.tables_of("evaluation"))
