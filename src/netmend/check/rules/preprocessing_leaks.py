@@ -6,13 +6,15 @@ import ast
 from collections.abc import Iterator
 
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
-from netmend.program.engine.history import STORE, before
+from netmend.program.engine.history import before
 from netmend.program.engine.program import Program
-from netmend.program.engine.values import Call, Collection, Const, Item, Operation, Value, resolved
-from netmend.program.meaning.arrays import SPLIT, complements, same_numbers, split_part
-from netmend.program.meaning.fitting import SCALERS, Fit, centred_within, fits, fitted_within
-from netmend.program.meaning.operations import walk
-from netmend.program.meaning.statements import is_for_evaluation, is_for_labels, is_for_training
+from netmend.program.engine.values import Value
+from netmend.program.meaning.arrays import same_numbers, split_part
+from netmend.program.meaning.copies import are_labels_kept, copied_within, is_balancing
+from netmend.program.meaning.fitting import SCALERS, SUPERVISED, Fit, centred_within, fits, fitted_within
+from netmend.program.meaning.partitions import FOLDS, partitions
+from netmend.program.meaning.rows import columns_stored, holds_all, made_of
+from netmend.program.meaning.statements import is_for_evaluation, is_for_training
 from netmend.program.text.edits import replace
 from netmend.program.text.queries import names_in
 from netmend.vocabulary.finding import Finding, Fix
@@ -37,8 +39,9 @@ class FittedBeforeSplit(StaticRule, code="S503", cause="VAL-TEST-LEAK"):
     """
 
     message = "This is fitted to all data before the split, so the test part leaks into training; fit on the training part only."
-    triggers = ("train_test_split(", "fit_transform(", "x_train", "X_train", "train_x", "train_data")
-    patterns = (r"train_test_split\(|fit_transform\(",)
+    chosen = "{} sees the targets of all rows, those of the evaluated part too, and keeps what goes with them by chance; fit it within each training part only."
+    triggers = ("train_test_split(", "fit_transform(", ".fit(", "x_train", "X_train", "train_x", "train_data")
+    patterns = (r"train_test_split\(|fit_transform\(|\.split\(",)
 
     GOOD = (
         Snippet("split first", BEFORE_HEAD + "X_train, X_test, y_train, y_test = train_test_split(X, y)\nscaler = StandardScaler()\n"
@@ -51,6 +54,9 @@ class FittedBeforeSplit(StaticRule, code="S503", cause="VAL-TEST-LEAK"):
                 "X_train, X_test = X[:800], X[800:]\n"),
         Snippet("columns are taken apart, not rows", BEFORE_HEAD + "X = StandardScaler().fit_transform(X)\nfeatures, target = X[:, :8], X[:, 8:]\n"),
         Snippet("all data is one training set", BEFORE_HEAD + "X = StandardScaler().fit_transform(X)\nfirst, second = X[:100], X[100:]\n"),
+        Snippet("limits, not data", BEFORE_HEAD + "scaler = MinMaxScaler().fit(np.array([[0, 1], [5, 9]]))\nX = scaler.transform(X)\nX_train, X_test = train_test_split(X)\n"),
+        Snippet("of earlier rows", BEFORE_HEAD + "import pandas as pd\ndf = pd.read_csv('a.csv')\nscaler = StandardScaler().fit(df[df.year < 2010][['a']])\nrecent = df[df.year >= 2010]\n"
+                "x = scaler.transform(recent[['a']])\ntrain, test = train_test_split(x)\n"),
         Snippet("units of the target", BEFORE_HEAD + "y = (y - y.mean()) / y.std()\nX_train, y_train, X_test, y_test = X[:800], y[:800], X[800:], y[800:]\n"),
     )  # fmt: skip
     BAD = (
@@ -62,73 +68,41 @@ class FittedBeforeSplit(StaticRule, code="S503", cause="VAL-TEST-LEAK"):
                 "train = scaled[:n]\ntest = scaled[n:]\n", line=7),
         Snippet("columns of a table", BEFORE_HEAD + "import pandas as pd\ndf = pd.read_csv('a.csv')\ncolumns = ['a', 'b']\n"
                 "df[columns] = StandardScaler().fit_transform(df[columns])\ntrain, test = train_test_split(df)\n", line=10),
+        Snippet("features picked before the folds", BEFORE_HEAD + "from sklearn.feature_selection import SelectKBest, f_classif\nfrom sklearn.model_selection import KFold\n"
+                "best = SelectKBest(f_classif, k=30)\nbest.fit(X, y)\nX = X[:, best.get_support()]\nfor tr, te in KFold(5).split(X):\n    print(X[tr], y[te])\n", line=10),
+        Snippet("rows by number", BEFORE_HEAD + "Z = MinMaxScaler().fit_transform(X)\norder = np.random.permutation(len(X))\ntrain, test = order[:800], order[800:]\nprint(Z[train], Z[test])\n", line=7),
         Snippet("by hand", BEFORE_HEAD + "X = (X - X.mean(axis=0)) / X.std(axis=0)\nX_train, X_test, y_train, y_test = train_test_split(X, y)\n", line=7),
     )  # fmt: skip
 
     def check(self, program: Program) -> Findings:
-        for arrays, split in _splits(program):
-            for value in arrays:
-                for node, data, _ in fitted_within(program, value):
-                    if not _is_part(data):
-                        yield self._at(program, node, split)
-                for operation, data in centred_within(value):
+        for partition in partitions(program):
+            split = partition.event
+            for data in partition.inputs:
+                parts = [*made_of(program, data, split.order), *_of_columns(program, data, split.order)]
+                for fit in fitted_within(program, parts):
+                    if fit.event.order < split.order and holds_all(program, fit.data, data):
+                        words = self.chosen.format(fit.kind) if fit.kind in SUPERVISED else None
+                        yield self._at(program, fit.event.node, split.node, words)
+                if partition.kind == FOLDS:
+                    continue
+                for operation, centred in centred_within(parts):
                     written = operation.node
-                    if written is None or _is_part(data):
+                    if written is None or not holds_all(program, centred, data):
                         continue
-                    if program.function(written) is program.function(split):
-                        yield self._at(program, written, split)
+                    if program.function(written) is program.function(split.node):
+                        yield self._at(program, written, split.node)
 
-    def _at(self, program: Program, node: ast.AST, split: ast.AST) -> Finding | None:
-        return self.finding(program, node, see=[("The data is split here.", split)])
-
-
-def _splits(program: Program) -> Iterator[tuple[tuple[Value, ...], ast.AST]]:
-    """What is split, and where: inputs of `train_test_split`, and arrays cut into parts that are named so."""
-    for event in program.calls_of(SPLIT):
-        call = event.call
-        if call.args:
-            yield (*call.args[:1], *_stored(program, call.args[0], event.order)), event.node
-    for first, second in complements(program):
-        if is_for_labels(first.name) or is_for_labels(second.name):
-            continue
-        if is_for_training(first.name) and is_for_evaluation(second.name):
-            yield (first.base,), second.event.node
+    def _at(
+        self, program: Program, node: ast.AST, split: ast.AST, words: str | None = None
+    ) -> Finding | None:
+        return self.finding(program, node, words, see=[("The data is split here.", split)])
 
 
-def _stored(program: Program, table: Value, until: int) -> Iterator[Value]:
-    """What was put into columns of a table before it is split: `df[columns] = …`."""
-    table = same_numbers(table)
-    for event in program.events:
-        target = event.target
-        if (
-            event.kind == STORE
-            and event.order < until
-            and target is not None
-            and target.key is not None
-            and target.base is not None
-            and same_numbers(target.base) is table
-        ):
-            yield event.value
-
-
-def _is_part(data: Value) -> bool:
-    """Is the fitted data itself a part of an earlier split, or rows picked from the whole?"""
-    for part in walk(data):
-        if isinstance(part, Call) and part.qualified == SPLIT:
-            return True
-        if isinstance(part, Item) and _picks_rows(part.key):
-            return True
-    return False
-
-
-def _picks_rows(key: Value) -> bool:
-    if isinstance(key, Collection) and key.items:
-        key = key.items[0]
-    if isinstance(key, Const):
-        return False
-    if isinstance(key, Operation) and key.operator == "slice":
-        return any(not (isinstance(bound, Const) and bound.value is None) for bound in key.operands[:2])
-    return not isinstance(key, Collection)
+def _of_columns(program: Program, table: Value, until: int) -> Iterator[Value]:
+    """What the columns of a table are made of that were stored before it is split."""
+    for event in columns_stored(program, same_numbers(table)):
+        if event.order < until:
+            yield from made_of(program, event.value, until)
 
 
 TEST_HEAD = "import torch\nfrom sklearn.decomposition import PCA\nfrom sklearn.model_selection import train_test_split\nfrom sklearn.preprocessing import StandardScaler\n\n"
@@ -229,8 +203,11 @@ def _words(program: Program, fit: Fit) -> str:
 RESAMPLED_HEAD = "import torch\nfrom imblearn.over_sampling import SMOTE, RandomOverSampler\nfrom imblearn.under_sampling import RandomUnderSampler\nfrom sklearn.model_selection import train_test_split\n\n"
 
 
+TABLE_HEAD = "import numpy as np\nimport pandas as pd\nfrom sklearn.model_selection import GroupKFold, KFold, train_test_split\nfrom sklearn.utils import resample\ndf = pd.read_csv('a.csv')\n"
+
+
 class ResampledBeforeSplit(StaticRule, code="S518", cause="VAL-TEST-LEAK"):
-    """Rare classes are filled up with copies or synthetic rows, and only then the data is split.
+    """Rare classes are filled up with copies, or rows are doubled by changed copies, and only then the data is split.
 
     Copies of one row, or points between two rows, land on both sides of the split. The network is tested on what it was trained
     on, and on a class balance that does not exist outside.
@@ -239,35 +216,74 @@ class ResampledBeforeSplit(StaticRule, code="S518", cause="VAL-TEST-LEAK"):
     """
 
     message = "Rows are duplicated before the split, so copies end up in training and test; split first, resample the training part."
-    triggers = ("fit_resample", "fit_sample")
+    evaluated = "The test part is resampled, so the score is for a balance of classes and for rows that do not exist; leave the test part as it is."
+    triggers = (
+        "fit_resample",
+        "fit_sample",
+        "resample(",
+        "replace=True",
+        "with_replacement",
+        "choice(",
+        "choices(",
+        "repeat",
+        "concat",
+        "cat(",
+        "stack(",
+        "append(",
+    )
+    patterns = (r"train_test_split\(|random_split\(|\.split\(|fit_resample\(",)
 
     GOOD = (
         Snippet("split first", RESAMPLED_HEAD + "X_train, X_test, y_train, y_test = train_test_split(X, y)\nX_train, y_train = SMOTE().fit_resample(X_train, y_train)\n"),
         Snippet("rows are only dropped", RESAMPLED_HEAD + "X, y = RandomUnderSampler().fit_resample(X, y)\nX_train, X_test, y_train, y_test = train_test_split(X, y)\n"),
         Snippet("training part split once more", RESAMPLED_HEAD + "X, X_test, y, y_test = train_test_split(X, y)\nX, y = SMOTE().fit_resample(X, y)\n"
                 "X_train, X_val, y_train, y_val = train_test_split(X, y)\n"),
+        Snippet("drawn without replacement", TABLE_HEAD + "rare, common = df[df.y == 1], df[df.y == 0]\ndf = pd.concat([rare, common.sample(len(rare))])\ntrain, test = train_test_split(df)\n"),
+        Snippet("in the fold", TABLE_HEAD + "X, y = df.drop(columns='y').values, df.y.values\nfor tr, te in KFold(5).split(X, y):\n    more = np.random.choice(tr[y[tr] == 1], 900)\n"
+                "    tr = np.concatenate([tr, more])\n    print(X[tr], X[te])\n"),
+        Snippet("columns side by side", "import numpy as np\nfrom sklearn.model_selection import train_test_split\nx = np.load('x.npy')\nx = np.concatenate([x, x ** 2], axis=1)\na, b = train_test_split(x)\n"),
+        Snippet("real and corrupted rows", "import torch\nfrom sklearn.model_selection import train_test_split\nx = torch.load('a.pt')\nx2 = torch.cat([x, x + torch.randn_like(x)])\n"
+                "y = torch.cat([torch.ones(len(x)), torch.zeros(len(x))])\na, b, c, d = train_test_split(x2, y)\n"),
+        Snippet("one of two", "import numpy as np\nfrom sklearn.model_selection import train_test_split\nrows = []\nfor x in np.load('x.npy'):\n    if x[0] > 0:\n        rows.append(x)\n"
+                "    else:\n        rows.append(-x)\na, b = train_test_split(np.array(rows))\n"),
+        Snippet("windows of a recording", "import numpy as np\nfrom sklearn.model_selection import train_test_split\nrows = []\nfor x in np.load('x.npy'):\n    for i in range(0, 90, 30):\n"
+                "        rows.append(x[i : i + 30])\na, b = train_test_split(np.array(rows))\n"),
+        Snippet("copies of one patient stay together", TABLE_HEAD + "df = pd.concat([df, df[df.y == 1]])\nfor tr, te in GroupKFold(5).split(df, df.y, df.patient):\n    print(df.iloc[tr], df.iloc[te])\n"),
     )  # fmt: skip
     BAD = (
         Snippet("synthetic rows", RESAMPLED_HEAD + "X, y = SMOTE(random_state=1).fit_resample(X, y)\nX_train, X_test, y_train, y_test = train_test_split(X, y)\n", line=6),
         Snippet("copies", RESAMPLED_HEAD + "def load(X, y):\n    sampler = RandomOverSampler()\n    rows, labels = sampler.fit_resample(X, y)\n"
                 "    return train_test_split(torch.tensor(rows), labels)\n", line=8),
+        Snippet("minority drawn again", TABLE_HEAD + "rare, common = df[df.y == 1], df[df.y == 0]\nmore = resample(rare, n_samples=len(common), random_state=0)\n"
+                "both = pd.concat([common, more])\ntrain, test = train_test_split(both, stratify=both.y)\n", line=7),
+        Snippet("pandas", TABLE_HEAD + "rare, common = df[df.y == 1], df[df.y == 0]\ndf = pd.concat([common, rare.sample(len(common), replace=True)])\n"
+                "train, test = train_test_split(df)\n", line=7),
+        Snippet("the rare rows four times more", TABLE_HEAD + "df = pd.concat([df] + [df[df.y == 1]] * 4)\ntrain, test = train_test_split(df)\n", line=6),
+        Snippet("rows by number", TABLE_HEAD + "X, y = df.drop(columns='y').values, df.y.values\nrare = np.where(y == 1)[0]\nmore = np.random.choice(rare, 900)\n"
+                "X, y = np.concatenate([X, X[more]]), np.concatenate([y, y[more]])\nfor tr, te in KFold(5, shuffle=True).split(X, y):\n    print(X[tr], X[te])\n", line=8),
+        Snippet("mirrored", "import torch\nfrom torch.utils.data import TensorDataset, random_split\nx, y = torch.load('a.pt'), torch.load('b.pt')\n"
+                "x, y = torch.cat([x, x.flip(-1)]), torch.cat([y, y])\ntrain, test = random_split(TensorDataset(x, y), [0.8, 0.2])\n", line=4),
+        Snippet("noise on lists", "import numpy as np\nfrom sklearn.model_selection import train_test_split\nrows, labels = [], []\nfor x, y in zip(np.load('x.npy'), np.load('y.npy')):\n"
+                "    rows.append(x)\n    labels.append(y)\n    rows.append(x + np.random.normal(0, 0.1, x.shape))\n    labels.append(y)\na, b, c, d = train_test_split(np.array(rows), labels)\n", line=7),
+        Snippet("the test part", RESAMPLED_HEAD + "X_train, X_test, y_train, y_test = train_test_split(X, y)\nX_test, y_test = RandomUnderSampler().fit_resample(X_test, y_test)\n", line=7),
     )  # fmt: skip
 
     def check(self, program: Program) -> Findings:
-        for event in program.calls_of(SPLIT):
-            call = event.call
-            for argument in call.args:
-                for part in walk(argument):
-                    if not isinstance(part, Call):
-                        continue
-                    if part.method not in ("fit_resample", "fit_sample"):
-                        continue
-                    made = resolved(part.receiver)
-                    adds = isinstance(made, Call) and made.qualified.startswith(
-                        ("imblearn.over_sampling.", "imblearn.combine.")
-                    )
-                    earlier = any(
-                        isinstance(inner, Call) and inner.qualified == SPLIT for inner in walk(part)
-                    )
-                    if adds and not earlier:
-                        yield self.finding(program, part.node, see=[("The data is split here.", event.node)])
+        for partition in partitions(program):
+            split = partition.event
+            if partition.by_group or not all(are_labels_kept(program, value) for value in partition.targets):
+                continue
+            for data in partition.inputs:
+                copied = copied_within(program, made_of(program, data, split.order))
+                # inputs and targets that are doubled in one line are told once
+                lines = {getattr(part.node, "lineno", 0): part for part in reversed(copied)}
+                for part in lines.values():
+                    yield self.finding(program, part.node, see=[("The data is split here.", split.node)])
+        yield from self._evaluated(program)
+
+    def _evaluated(self, program: Program) -> Findings:
+        """The test part itself is resampled: what is reported then is for rows and a balance that do not exist."""
+        for event in program.methods_of("fit_resample", "fit_sample"):
+            part = split_part(event.call.argument("X", 0))
+            if part is not None and part[1] % 2 == 1 and is_balancing(event.call):
+                yield self.finding(program, event.node, self.evaluated)

@@ -105,7 +105,10 @@ def cuts(program: Program) -> tuple[Cut, ...]:
         if isinstance(item, Item):
             rows = _rows(item.key)
             if rows is not None:
-                found.append(Cut(event.target.name, same_numbers(item.base), rows[0], rows[1], event, item))
+                base = same_numbers(item.base)
+                if isinstance(base, Attribute) and base.name in ("iloc", "loc"):
+                    base = same_numbers(base.base)
+                found.append(Cut(event.target.name, base, rows[0], rows[1], event, item))
     return tuple(found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from netmend.program.engine.history import CallEvent
@@ -30,24 +30,17 @@ from netmend.program.meaning.training import grad_is_off, loss_of, rounds
 SCALERS = frozenset(
     ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "QuantileTransformer", "PowerTransformer", "KBinsDiscretizer")
 )  # fmt: skip
-OTHERS = frozenset(
-    [
-        "PCA",
-        "TruncatedSVD",
-        "KernelPCA",
-        "FastICA",
-        "NMF",
-        "SelectKBest",
-        "SelectPercentile",
-        "SelectFromModel",
-        "RFE",
-        "VarianceThreshold",
-        "SimpleImputer",
-        "KNNImputer",
-        "IterativeImputer",
-        "TargetEncoder",
-    ]
-)
+# Those that are given the targets choose or fill what agrees with them.
+SUPERVISED = frozenset(
+    ("SelectKBest", "SelectPercentile", "SelectFromModel", "SelectFpr", "SelectFdr", "SelectFwe", "GenericUnivariateSelect", "RFE", "RFECV",
+     "SequentialFeatureSelector", "TargetEncoder", "LeaveOneOutEncoder", "WOEEncoder", "JamesSteinEncoder", "MEstimateEncoder",
+     "CatBoostEncoder", "GLMMEncoder", "QuantileEncoder", "NeighborhoodComponentsAnalysis", "LinearDiscriminantAnalysis", "PLSRegression")
+)  # fmt: skip
+OTHERS = SUPERVISED | {
+    "PCA", "TruncatedSVD", "KernelPCA", "FastICA", "NMF", "IncrementalPCA", "SparsePCA", "FactorAnalysis", "VarianceThreshold",
+    "SimpleImputer", "KNNImputer", "IterativeImputer",
+}  # fmt: skip
+_LIBRARIES = ("sklearn.", "category_encoders.")
 
 
 @dataclass(frozen=True)
@@ -60,6 +53,7 @@ class Fit:
     data: Value
     data_node: ast.expr | None
     transforms: bool  # fit_transform
+    targets: Value | None = None
 
 
 @once
@@ -74,7 +68,15 @@ def fits(program: Program) -> tuple[Fit, ...]:
         data = call.argument("X", 0)
         if kind and data is not None:
             found.append(
-                Fit(kind, event, made, data, argument_node(call.node, "X", 0), call.method == "fit_transform")
+                Fit(
+                    kind,
+                    event,
+                    made,
+                    data,
+                    argument_node(call.node, "X", 0),
+                    call.method == "fit_transform",
+                    call.argument("y", 1),
+                )
             )
     found.sort(key=lambda fit: fit.event.order)
     return tuple(found)
@@ -86,33 +88,31 @@ def estimator_kind(made: Call) -> str:
         inner = resolved(made.receiver)
         return estimator_kind(inner) if isinstance(inner, Call) else ""
     name = made.qualified.rpartition(".")[2]
-    return name if made.qualified.startswith("sklearn.") and name in SCALERS | OTHERS else ""
+    if made.qualified in ("sklearn.pipeline.make_pipeline", "sklearn.pipeline.Pipeline"):
+        steps = (part for argument in made.given for part in walk(argument) if isinstance(part, Call))
+        kinds = [kind for part in steps if (kind := estimator_kind(part))]
+        return next((kind for kind in kinds if kind in SUPERVISED), next(iter(kinds), ""))
+    return name if made.qualified.startswith(_LIBRARIES) and name in SCALERS | OTHERS else ""
 
 
-def fitted_within(program: Program, value: Value) -> Iterator[tuple[ast.AST, Value, str]]:
-    """Fits whose result a value is computed from: where, to what data, and what it is called."""
-    by_estimator = {id(fit.estimator): fit for fit in fits(program) if not fit.transforms}
-    for part in walk(value):
-        if not isinstance(part, Call) or part.receiver is None or part.node is None:
-            continue
-        made = resolved(part.receiver)
-        if not isinstance(made, Call):
-            continue
-        if part.method == "fit_transform" and estimator_kind(made):
-            data = part.argument("X", 0)
-            if data is not None:
-                yield part.node, data, estimator_kind(made)
-        elif part.method == "transform" and estimator_kind(made):
-            base = made.receiver if made.method == "fit" else None
-            inner = resolved(base) if base is not None else made
-            fit = by_estimator.get(id(inner))
-            if fit is not None:
-                yield fit.event.node, fit.data, fit.kind
+def fitted_within(program: Program, values: Iterable[Value]) -> Iterator[Fit]:
+    """Fits that some of these values are a result of: transformed by it, or picked by what it chose."""
+    by_call = {id(fit.event.call): fit for fit in fits(program)}
+    by_estimator: dict[int, list[Fit]] = {}
+    for fit in fits(program):
+        by_estimator.setdefault(id(fit.estimator), []).append(fit)
+    seen: set[int] = set()
+    for part in values:
+        made = resolved(part.receiver) if isinstance(part, Call) and part.method == "transform" else part
+        for fit in (by_call.get(id(part)), *by_estimator.get(id(made), ())):
+            if fit is not None and id(fit) not in seen:
+                seen.add(id(fit))
+                yield fit
 
 
-def centred_within(value: Value) -> Iterator[tuple[Operation, Value]]:
-    """`x - x.mean()` and its kin over all rows, anywhere in what a value is computed from."""
-    for part in walk(value):
+def centred_within(values: Iterable[Value]) -> Iterator[tuple[Operation, Value]]:
+    """`x - x.mean()` and its kin over all rows among values."""
+    for part in values:
         if isinstance(part, Operation) and part.operator == "-" and len(part.operands) == 2:
             data, centre = resolved(part.operands[0]), resolved(part.operands[1])
             if isinstance(centre, Call) and _mean_of(centre) is data and _over_rows(centre):
