@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import Body
-from netmend.program.engine.program import Program, once
+from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Item, Operation, Value, constant, resolved
+from netmend.program.meaning.arithmetic import operations
 from netmend.program.meaning.directions import Sense, grid, sense, senses
-from netmend.program.meaning.operations import parts_of, reached
 
 POINTS_HEAD = """\
 import cv2
@@ -57,7 +56,7 @@ class SizesExchanged(StaticRule, code="S971", cause="PRE-WRONG-STEP"):
 
     def check(self, program: Program) -> Findings:
         single: dict[int, list[tuple[Operation, Sense]]] = {}
-        for value in _operations(program):
+        for value in operations(program):
             if value.operator not in ("/", "*", "//") or len(value.operands) != 2:
                 continue
             left, right = value.operands
@@ -90,29 +89,6 @@ def _is_exchanged(numbers: Value, sizes: Value) -> bool:
         return False
     is_of_places = any(one is not None and not one.is_size for one, _ in pairs)
     return is_of_places and all(one.direction != other.direction for one, other in pairs if one and other)
-
-
-@once
-def _operations(program: Program) -> tuple[Operation, ...]:
-    """All arithmetic that happens, once for each place in the text."""
-    seen: set[int] = set()
-    found: list[Operation] = []
-    known: set[int] = set()
-
-    def parts(value: Value) -> Iterator[Value]:
-        for part in parts_of(value):
-            if id(part) not in known:
-                yield part
-
-    for event in program.events:
-        if id(event.value) in known:
-            continue
-        for value in reached(event.value, parts):
-            known.add(id(value))
-            if isinstance(value, Operation) and value.node is not None and id(value.node) not in seen:
-                seen.add(id(value.node))
-                found.append(value)
-    return tuple(found)
 
 
 MAPS_HEAD = """\
@@ -163,7 +139,7 @@ class CoordinatesExchanged(StaticRule, code="S972", cause="PRE-WRONG-STEP"):
     def check(self, program: Program) -> Findings:
         if _turns_pictures(program):
             return
-        differences = [found for value in _operations(program) if (found := _difference(value)) is not None]
+        differences = [found for value in operations(program) if (found := _difference(value)) is not None]
         told: set[tuple[int, int]] = set()
         for one in differences:
             for other in differences:
