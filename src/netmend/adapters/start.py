@@ -38,7 +38,7 @@ def start_torch(
         )
         preparation = preparation or Preparation(watching.recorder.sites)
         preparation.recorder = watching.recorder
-        session.data.kept = preparation.batches
+        session.data.preparation = preparation
         session.companions = (Worlds(session), Agents(session), preparation)
         watching.attach(session)
         if model is not None:

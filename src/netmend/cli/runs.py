@@ -87,6 +87,7 @@ def show(
     run: str = option("last", _WHICH, is_argument=True),
     html: Path | None = option(None, "Write a page instead.", metavar="FILE"),
     checked: bool = option(False, "List all checks: found, passed, too little data, not applicable."),
+    data: bool = option(False, "Only how the data were made, from reading to the batches."),
     rank: int = option(0, _RANK),
     directory: Directory = None,
 ) -> None:
@@ -105,6 +106,11 @@ def show(
 
         diagnosis = judge(path, trace)
         console(sys.stdout).print(checked_text(checks(trace, diagnosis.symptoms), diagnosis))
+    elif data and html is None:
+        from netmend.report.run.lineage import lineage_text
+        from netmend.report.run.page import accused
+
+        console(sys.stdout).print(lineage_text(trace, accused(judge(path, trace))))
     elif html is None:
         console(sys.stdout).print(run_text(trace, _judged(path, trace)))
     else:

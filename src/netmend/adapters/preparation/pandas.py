@@ -68,10 +68,11 @@ def watch(preparation: Preparation) -> None:
             if hasattr(owner, name):
                 preparation.wrap(_definer(owner, name), name, "same", _nothing)
     preparation.wrap(series, "map", "convert", _changed, _kept)
-    # `__setitem__` counts references to its table: what it calls to align a series by its labels is watched instead.
-    inner = getattr(pandas.core, "frame", None)
+    preparation.inherits(_definer(frame, "__finalize__"), "__finalize__")  # results of arithmetic
+    preparation.wrap(frame, "__init__", "make", _made, label="pandas.DataFrame")
+    # `__setitem__` counts references to its table: what it calls is watched instead.
     preparation.wrap(
-        inner, "_reindex_for_setitem", "assign", _assigned, label="pandas.DataFrame.[]=", inside=True
+        frame, "_set_item", "assign", _assigned, _assigning, label="pandas.DataFrame.[]=", inside=True
     )
     preparation.wrap(frame, "__getitem__", "select", _selected, label="pandas.DataFrame.[]")
     preparation.wrap(pandas, "to_numeric", "convert", _converted, label="pandas.to_numeric")
@@ -205,23 +206,25 @@ def _concatenated(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], tab
     return seen
 
 
-def _assigned(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
-    """A series that is put into a table: pandas goes by labels, not by place."""
-    value = args[0]
-    labels = getattr(args[1], "index", args[1])  # of a table, in pandas 2
-    if not tables.is_table(value):
-        return None
-    how = tables.order(labels, value.index)
-    if how == "kept":
-        return None
-    lost = float(np.mean(~labels.isin(value.index))) if len(labels) else 0.0
-    return {
-        "rows": len(labels),
-        "rows_right": len(value),
-        "order": how,
-        "made_missing": lost,
-        "column": str(getattr(value, "name", ""))[:80],
-    }
+def _made(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
+    return tables.size(args[0])
+
+
+def _assigning(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return args[0].index
+
+
+def _assigned(labels: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
+    """A column is put into a table. A series goes by labels, not by place."""
+    name, value = args[1], args[2]
+    seen: dict[str, Any] = {"rows": len(labels), "assigned": [str(name)[:80]]}
+    if not tables.is_series(value) or not len(labels):
+        return seen
+    order = tables.order(labels, value.index)
+    if order == "kept":
+        return seen
+    lost = float(np.mean(~labels.isin(value.index)))
+    return seen | {"order": order, "rows_right": len(value), "made_missing": lost, "column": str(name)[:80]}
 
 
 def _selected(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:

@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from netmend.adapters.patches import Patches
 from netmend.adapters.preparation.batches import Batches
+from netmend.adapters.preparation.loaders import sources
 from netmend.adapters.preparation.origins import Origins
 from netmend.adapters.preparation.plain import settings_of
+from netmend.adapters.preparation.workers import Workers
 from netmend.launch.import_hook import AfterImport
 from netmend.observe.sites import Sites
 from netmend.vocabulary import PreparationFact, Site
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 LIBRARIES = ("pandas",)  # each in a module of this folder with a function `watch`
 
+LOADER = "loader"  # the kind of what a loader is told as
 _SHARE = 0.02  # of the time since the first call
 _FREE = 0.15  # seconds that may be spent whatever they slow down
 _FAILURES = 3  # of looks at the calls of a library, after which it is left alone
@@ -84,7 +87,10 @@ class Preparation:
         self._patches = Patches()
         self._started: float | None = None
         self._busy = False
-        os.register_at_fork(after_in_child=self._abandon)
+        self._within: dict[str, set[str]] = {}  # loader → lines that ran while it made a batch
+        self._loading = ""  # the loader that is making a batch
+        self.workers = Workers()
+        os.register_at_fork(after_in_child=self._forked)
 
     # -- from the first line of the program to its last
 
@@ -114,15 +120,37 @@ class Preparation:
             if perf_counter() - started < _FOR_QUESTIONS:
                 self._safely(about, question, self)
         self._questions.clear()
+        for loader, fact in self.workers.collect():
+            self.facts.setdefault(fact.name, fact)
+            self._within.setdefault(loader, set()).add(fact.name)
+        loaders = [fact for fact in self.facts.values() if fact.kind == LOADER]
+        for fact in loaders:
+            inside = sorted(self._within.get(fact.name, ()))
+            self.facts[fact.name] = replace(fact, takes=tuple(dict.fromkeys((*fact.takes, *inside))))
         for fact in self.facts.values():
             self.recorder.fact(fact)
         for problem in self._problems:
             self.recorder.missing(problem)
         self._problems.clear()
 
-    def _abandon(self) -> None:
-        """In a forked child (a worker that loads data): watch nothing."""
-        self._busy = True
+    def _forked(self) -> None:
+        """In a child (a worker that loads data): what is seen there is left where the parent looks for it at the end."""
+        self._busy = not self.workers.begin(self._loading)
+        self.own = 0.0
+
+    # -- loaders
+
+    def loader(self, name: str, dataset: Any, samples: int | None, workers: int, site: Site | None) -> None:
+        """A loader hands out batches for the first time."""
+        takes = self._safely("loader", lambda: tuple(dict.fromkeys(sources(dataset, self.origins)))) or ()
+        seen = {} if samples is None else {"rows": samples}
+        self.add(PreparationFact(name, "torch.utils.data.DataLoader", LOADER, site, takes=takes, seen=seen))
+        if workers:
+            self.workers.expect()
+
+    def loading(self, loader: str) -> None:
+        """A loader begins to make a batch; "" where it has ended."""
+        self._loading = loader
 
     # -- what the libraries' parts call
 
@@ -151,6 +179,23 @@ class Preparation:
             return self._wrapper(_Watched(original, call, library, kind, after, before, inside))
 
         self._patches.wrap(owner, name, make)
+
+    def inherits(self, owner: Any, name: str) -> None:
+        """A library's own method through which a result gets to know what it was made of: the second argument."""
+        origins = self.origins
+
+        def make(original: Callable[..., Any]) -> Callable[..., Any]:
+            def wrapper(thing: Any, source: Any, *args: Any, **kwargs: Any) -> Any:
+                result = original(thing, source, *args, **kwargs)
+                made_at = origins.of(source) if not self._busy else None
+                if made_at is not None:
+                    origins.remember(result, made_at)
+                return result
+
+            return wrapper
+
+        if callable(getattr(owner, name, None)):
+            self._patches.wrap(owner, name, make)
 
     def at_end(self, about: str, question: Callable[[Preparation], None]) -> None:
         """Ask something once the program has ended, while what it made is still there."""
@@ -259,6 +304,9 @@ class Preparation:
             takes = tuple(dict.fromkeys((*fact.takes, *takes)))
             fact = replace(fact, calls=line.calls, takes=takes, seen=_most(fact.seen, seen))
         line.fact = self.facts[fact.name] = fact
+        if self._loading:
+            self._within.setdefault(self._loading, set()).add(fact.name)
+            self.workers.leave(fact)
         self.origins.remember(args[0] if result is None and args else result, fact.name)
 
     def _name(self, call: str, site: Site | None) -> str:

@@ -7,6 +7,7 @@ from markupsafe import Markup
 from netmend.report.content import Figure, clean
 from netmend.report.numbers import alike, count, duration
 from netmend.report.plots import heat_plot, plot
+from netmend.report.run import lineage
 from netmend.report.run.curves import depth_curves, telling_curves
 from netmend.report.run.fault_cards import cards
 from netmend.report.run.layers import heat_maps
@@ -22,7 +23,7 @@ from netmend.report.run.overview import (
 from netmend.report.run.sections import LOOP_TITLE, origin_remarks, sections, timelines
 from netmend.report.run.wording import metric_name, verdict_words
 from netmend.report.templates import templates
-from netmend.vocabulary import CRASHED, FAULTY, HEALTHY, UNDECIDED, Diagnosis, Trace
+from netmend.vocabulary import CRASHED, FAULTY, HEALTHY, UNDECIDED, Diagnosis, Site, Trace
 
 # of the style sheet
 _CLASSES = {HEALTHY: "healthy", FAULTY: "faulty", UNDECIDED: "undecided", CRASHED: "faulty"}
@@ -57,8 +58,15 @@ def run_page(trace: Trace, title: str | None = None, diagnosis: Diagnosis | None
         maps_above=[figure for figure in above.values() if figure.wide],
         loop_title=LOOP_TITLE,
         timelines=timelines(trace),
+        lineage_title=lineage.TITLE,
+        lineage=lineage.drawn(lineage.rows(trace, accused(diagnosis))),
         sections=sections(trace),
     )
+
+
+def accused(diagnosis: Diagnosis | None) -> list[Site]:
+    """The lines of the faults."""
+    return [fault.site for fault in diagnosis.faults if fault.site is not None] if diagnosis else []
 
 
 def key_figures(trace: Trace) -> tuple[Figure, ...]:

@@ -13,6 +13,7 @@ from netmend.report.axes import Axis, tick_label
 from netmend.report.content import Remark, clean
 from netmend.report.numbers import sure
 from netmend.report.run.curves import Curve, scale_words, telling_curves
+from netmend.report.run.lineage import TITLE, Lineage, rows
 from netmend.report.run.overview import advice_when_untrained, alarms, headline, remarks
 from netmend.report.run.sections import origin_remarks, sections
 from netmend.report.terminal import GridTable, Remarks, blank
@@ -46,6 +47,10 @@ class _Page:
         if found:
             yield from _title("Curves", options)
             yield from _plots(found, options)
+        made = rows(trace)
+        if made:
+            yield from _title(TITLE, options)
+            yield Lineage(made)
         for section in sections(trace):
             yield from _title(section.title, options)
             for index, grid in enumerate(grid for grid in section.grids if grid.rows):

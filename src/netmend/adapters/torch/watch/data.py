@@ -20,7 +20,7 @@ from netmend.observe.schedule import FULL
 from netmend.vocabulary import BatchPrint, LoaderFact
 
 if TYPE_CHECKING:
-    from netmend.adapters.preparation.batches import Batches
+    from netmend.adapters.preparation.watch import Preparation
     from netmend.adapters.torch.watch.models import Model
     from netmend.adapters.torch.watch.session import TorchSession
 
@@ -39,7 +39,7 @@ class Data:
         self.deferred = Deferred()
         self.collation = Collation(session)
         self.handed = HandedLabels(session)
-        self.kept: Batches | None = None  # for questions at the end of the run
+        self.preparation: Preparation | None = None
         self._loader = ""  # that handed out the latest batch
         self._open: Opening | None = None
         self._hashed = {"training": 0, "evaluation": 0}
@@ -58,15 +58,21 @@ class Data:
         self.session.promote()
         if self.session.watching():
             self._epoch(args[0])
+        if self.preparation is not None:  # the workers are forked next
+            self.preparation.loading(self._loader)
 
     def _fetching(self, args: Any, kwargs: Any) -> bool | None:
         if not self._loader or not self.session.watching():
             return None
         self.collation.begins(args[0], self._loader)
+        if self.preparation is not None:
+            self.preparation.loading(self._loader)
         return True
 
     def _fetched(self, token: Any, args: Any, kwargs: Any, result: Any) -> None:
         self.collation.ends()
+        if self.preparation is not None:
+            self.preparation.loading("")
         if result is not RAISED:
             self._batch(result)
 
@@ -78,8 +84,12 @@ class Data:
         if name is None:
             name = session.unique_name(session.sites.name_here(loader) or "loader")
             session.names.put(loader, name)
-            self.loaders[name] = _loader_fact(session, loader, name)
+            fact = self.loaders[name] = _loader_fact(session, loader, name)
             self._worker_seeds(loader, name)
+            if self.preparation is not None:
+                self.preparation.loader(
+                    name, loader.dataset, fact.samples, fact.workers, fact.created or site
+                )
         if self.loaders[name].iterated is None:
             self._store(replace(self.loaders[name], iterated=site))
         self._loader = name
@@ -139,7 +149,7 @@ class Data:
         self._last[phase] = self._seen[phase]
         step = self.session.recorder.step
         self._open = Opening(self.session, BatchPrint(step, phase, len(inputs), model.name))
-        if self.kept is not None and self.kept.wanted(phase):
+        if self.preparation is not None and self.preparation.batches.wanted(phase):
             self._open.inputs = inputs.detach()
         self._examine(inputs.detach(), model.name, full or not training)
         cost = perf_counter() - started
@@ -203,11 +213,13 @@ class Data:
 
     def _keep(self, opened: Opening, target: Tensor) -> None:
         """Copies of the first batches, one row for each sample."""
-        inputs, opened.inputs, kept = opened.inputs, None, self.kept
-        if inputs is None or kept is None or inputs.numel() + target.numel() > _MOST_KEPT:
+        inputs, opened.inputs = opened.inputs, None
+        if inputs is None or self.preparation is None or inputs.numel() + target.numel() > _MOST_KEPT:
             return
         if inputs.dtype == torch.bfloat16 or inputs.is_complex() or target.dtype == torch.bfloat16:
             return
+
+        kept = self.preparation.batches
 
         def arrived(values: dict[str, Tensor]) -> None:
             kept.keep(
