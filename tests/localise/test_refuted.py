@@ -133,7 +133,7 @@ def test_what_the_run_measured_refutes_the_source(finding: Finding, run: Trace, 
 def test_a_line_that_the_run_never_got_to_does_not_count(tmp_path: Path) -> None:
     text = "import torch\n\n\ndef other(loss, opt):\n    loss.sum()\n\n    loss.backward()\n    opt.step()\n"
     (tmp_path / "train.py").write_text(text, encoding="utf-8")
-    finding = replace(found("S999", "LOS-CALC"), column=4, end_column=19)
+    finding = replace(found("S199", "LOS-CALC"), column=4, end_column=19)
     sources = Sources(str(tmp_path), "train.py")
     assert "never got to this backward()" in refuted(Case(trace(steps_at(20)), sources=sources), finding)
     assert not refuted(Case(trace(steps_at(LINE)), sources=sources), finding)
@@ -146,11 +146,11 @@ def test_a_loss_or_loader_that_was_never_used_does_not_count(tmp_path: Path) -> 
     sources = Sources(str(tmp_path), "train.py")
     lost = LossFact("a", "mse_loss", called=Site("train.py", 3))
     here = LossFact("b", "mse_loss", called=HERE)
-    finding = replace(found("S999", "LOS-CALC"), end_column=16)
+    finding = replace(found("S199", "LOS-CALC"), end_column=16)
     assert refuted(Case(trace(lost), sources=sources), finding)
     assert not refuted(Case(trace(lost, here), sources=sources), finding)
     assert not refuted(Case(trace(), sources=sources), finding)
-    loader = replace(found("S999", "VAL-SPLIT", line=8), end_column=16)
+    loader = replace(found("S199", "VAL-SPLIT", line=8), end_column=16)
     other = LoaderFact("other", created=Site("train.py", 2), iterated=Site("train.py", 4))
     own = LoaderFact("own", created=Site("train.py", 8))
     assert refuted(Case(trace(other, own), sources=sources), loader)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from netmend.library.image_transforms import (
     CONTAINERS,
@@ -20,6 +21,7 @@ from netmend.program.engine.values import (
     Attribute,
     Call,
     Collection,
+    Const,
     Either,
     Function,
     Instance,
@@ -125,22 +127,22 @@ def steps(value: Value | None) -> Iterator[Call]:
 
 
 def _of_function(function: Function, depth: int) -> frozenset[str]:
-    body = Drawing(function.definition, function.module)
+    body = Drawing(function.definition, function.module, function.owner)
     if body.is_seeded:
         return frozenset()
     found = set(body.changes())
-    for value in _mentioned(function):
+    for value in _mentioned(function, body):
         found |= chance(value, depth - 1)
     return frozenset(found)
 
 
-def _mentioned(function: Function) -> Iterator[Value]:
+def _mentioned(function: Function, body: Drawing) -> Iterator[Value]:
     """Objects and functions that a function uses: attributes of its owner, functions of its file."""
     owner = function.owner if isinstance(function.owner, Instance) else None
     seen: set[str] = set()
-    for node in inside(function.definition, ast.Attribute, ast.Name):
+    for node, parents in _with_parents(function.definition):
         name = last_name(node)
-        if name in seen:
+        if not name or name in seen or body.never_runs(node, parents):
             continue
         seen.add(name)
         if isinstance(node, ast.Attribute):
@@ -152,7 +154,7 @@ def _mentioned(function: Function) -> Iterator[Value]:
                 yield held
             elif method is not None and method.definition is not function.definition:
                 yield method.bound(owner)
-        elif isinstance(node.ctx, ast.Load):
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             found = function.scope.get(name)
             if isinstance(found, Function | Instance | Call) and found is not function:
                 yield found
@@ -161,8 +163,9 @@ def _mentioned(function: Function) -> Iterator[Value]:
 class Drawing:
     """A function's text: which numbers it draws, and what it changes depending on them."""
 
-    def __init__(self, definition: ast.AST, module: ModuleFile) -> None:
+    def __init__(self, definition: ast.AST, module: ModuleFile, owner: Value | None = None) -> None:
         self._definition = definition
+        self._owner = owner if isinstance(owner, Instance) else None
         self._imported = aliases(module.nodes)
         self._names: set[str] = set()
         for _ in range(2):  # names that are drawn, and names computed from them
@@ -204,7 +207,7 @@ class Drawing:
         """What the function moves by chance, in its own text."""
         for node, parents in _with_parents(self._definition):
             what = _moved(node)
-            if what and self.is_by_chance(node, parents):
+            if what and self.is_by_chance(node, parents) and not self.never_runs(node, parents):
                 yield DRAWS
                 yield from what
 
@@ -218,6 +221,38 @@ class Drawing:
             if isinstance(above, ast.Call) and self._is_draw(above):
                 return True
         return False
+
+    def never_runs(self, node: ast.AST, parents: tuple[ast.AST, ...]) -> bool:
+        """Does it stand on a path that the owner's settings never take?"""
+        chain = (*parents, node)
+        for above, inner in pairwise(chain):
+            if isinstance(above, ast.If | ast.IfExp):
+                setting = self._setting(above.test)
+                body = above.body if isinstance(above.body, list) else [above.body]
+                is_first = any(inner is part for part in body)
+                is_second = inner is not above.test and not is_first
+                if (setting is False and is_first) or (setting is True and is_second):
+                    return True
+        return False
+
+    def _setting(self, test: ast.expr) -> bool | None:
+        """What a test of the owner's own attribute gives, where that is a constant."""
+        if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+            return False if any(self._setting(part) is False for part in test.values) else None
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            inner = self._setting(test.operand)
+            return None if inner is None else not inner
+        against_none = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.IsNot | ast.NotEq)
+        read = test.left if isinstance(test, ast.Compare) and against_none else test
+        if self._owner is None or not isinstance(read, ast.Attribute) or last_name(read.value) != "self":
+            return None
+        held = self._owner.attributes.get(read.attr)
+        if not isinstance(held, Const):
+            return None
+        if isinstance(test, ast.Compare):
+            other = test.comparators[0]
+            return held.value != other.value if isinstance(other, ast.Constant) else None
+        return bool(held.value)
 
 
 def _moved(node: ast.AST) -> tuple[str, ...]:
