@@ -1,0 +1,181 @@
+"""Where rows are laid side by side: by place, as inputs and targets are, or by label, as pandas does it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from netmend.program.engine.program import Program, once
+from netmend.program.engine.values import (
+    Attribute,
+    Call,
+    Collection,
+    Instance,
+    Item,
+    Param,
+    Value,
+    constant,
+    resolved,
+)
+from netmend.program.meaning.arrays import SPLIT
+from netmend.program.meaning.batches import INDEX
+from netmend.program.meaning.loaders import LOADER_NAME, dataset_of, samples_of
+from netmend.program.meaning.losses import losses
+from netmend.program.meaning.operations import walk
+from netmend.program.meaning.row_orders import ANY, MIXED, SORTED, Step, Table
+from netmend.program.meaning.table_rows import table_of
+
+_STACKS = ("numpy.column_stack", "numpy.hstack", "numpy.dstack", "torch.hstack", "torch.column_stack")
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Two tables or arrays whose rows meet, and where."""
+
+    one: Table
+    other: Table
+    node: ast.AST
+
+
+@once
+def by_place(program: Program) -> tuple[Meeting, ...]:
+    """Arrays, lists and columns whose rows are taken to belong together because they stand at the same place."""
+    found: list[Meeting] = []
+    for one, other, node in _laid_together(program):
+        for left in _tables(program, one):
+            for right in _tables(program, other):
+                if left is not right:
+                    found.append(Meeting(left, right, node))
+    return tuple(found)
+
+
+def _tables(program: Program, value: Value) -> list[Table]:
+    """The tables that a value is computed from, each as late as it is known."""
+    found: list[Table] = []
+
+    def enter(part: Value) -> bool:
+        table = table_of(program, part)
+        if table is not None and not any(table is known for known in found):
+            found.append(table)
+        return table is None and not _is_closed(program, part)
+
+    for _ in walk(value, into=enter):
+        pass
+    return found[:4]
+
+
+_LIBRARIES = ("numpy.", "pandas.", "polars.", "sklearn.", "scipy.")
+
+
+def _is_closed(program: Program, value: Value) -> bool:
+    """Something made of a table in a way that is not followed: its rows are its own."""
+    if isinstance(value, Call):
+        return value.qualified.startswith(_LIBRARIES) or (
+            value.receiver is not None and table_of(program, value.receiver) is not None
+        )
+    return isinstance(value, Item | Attribute) and table_of(program, value.base) is not None
+
+
+def _laid_together(program: Program) -> Iterator[tuple[Value, Value, ast.AST]]:
+    for event in program.calls:
+        call, node = event.call, event.node
+        if call.open:
+            continue
+        is_pair = call.qualified in ("torch.utils.data.TensorDataset", SPLIT, "zip") or call.method == "fit"
+        if is_pair and len(call.args) >= 2 and not (call.method == "fit" and len(call.args) > 2):
+            for first, second in pairwise(call.args):
+                yield first, second, node
+        elif call.qualified in _STACKS and call.args:
+            listed = resolved(call.args[0])
+            if isinstance(listed, Collection) and not listed.open:
+                for first, second in pairwise(listed.items):
+                    yield first, second, node
+        elif call.qualified == LOADER_NAME:
+            yield from _of_samples(program, dataset_of(call))
+    for use in losses(program):
+        if use.prediction is not None and use.target is not None and use.node is not None:
+            yield use.prediction, use.target, use.node
+    for store in program.stores:
+        if store.target.base is not None and isinstance(constant(store.target.key), str):
+            frame, column = table_of(program, store.target.base), table_of(program, store.value)
+            if (
+                frame is not None
+                and column is not None
+                and frame.labels is not None
+                and column.labels is None
+            ):
+                yield resolved(store.target.base), resolved(store.value), store.node
+
+
+def _of_samples(program: Program, dataset: Value | None) -> Iterator[tuple[Value, Value, ast.AST]]:
+    """What a data set takes from its stores for one index."""
+    if not isinstance(dataset, Instance) or dataset.node is None:
+        return
+    stores: list[Value] = []
+    for sample in samples_of(program, dataset) or ():
+        for part in walk(sample):
+            if (
+                isinstance(part, Item)
+                and isinstance(resolved(part.key), Param)
+                and getattr(resolved(part.key), "name", "") == INDEX
+            ):
+                stores.append(part.base)
+                break
+    for one, other in pairwise(stores):
+        yield one, other, dataset.node
+
+
+def apart(meeting: Meeting) -> tuple[tuple[Step, ...], tuple[Step, ...]] | None:
+    """What was done to the rows of one side alone, and to those of the other, that concerns their order; None where the orders agree."""
+    one, other = list(meeting.one.rows.steps), list(meeting.other.rows.steps)
+    while one and other and one[-1] == other[-1]:
+        one.pop(), other.pop()
+    left, right = (
+        tuple(step for step in steps if step.kind in (ANY, MIXED, SORTED)) for steps in (one, other)
+    )
+    return (left, right) if left != right else None
+
+
+@once
+def by_label(program: Program) -> tuple[Meeting, ...]:
+    """Tables and columns of pandas that are laid side by side by their labels."""
+    return tuple(
+        Meeting(left, right, node)
+        for one, other, node in _aligned(program)
+        if (left := table_of(program, one)) is not None
+        and (right := table_of(program, other)) is not None
+        and left.labels is not None
+        and right.labels is not None
+    )
+
+
+def _aligned(program: Program) -> Iterator[tuple[Value, Value, ast.AST]]:
+    for store in program.stores:
+        if store.target.base is not None and isinstance(constant(store.target.key), str):
+            yield resolved(store.target.base), resolved(store.value), store.node
+    for event in program.calls:
+        call, node = event.call, event.node
+        if call.open:
+            continue
+        if (
+            call.qualified == "pandas.concat"
+            and constant(call.keywords.get("axis")) in (1, "columns")
+            and call.args
+        ):
+            listed = resolved(call.args[0])
+            if isinstance(listed, Collection) and not listed.open:
+                for first, second in pairwise(listed.items):
+                    yield first, second, node
+        elif call.receiver is None:
+            continue
+        elif call.method == "join" and len(call.args) == 1 and "on" not in call.keywords:
+            yield call.receiver, call.args[0], node
+        elif call.method == "assign":
+            for value in call.keywords.values():
+                yield call.receiver, value, node
+        elif call.method == "insert" and len(call.args) >= 3:
+            yield call.receiver, call.args[2], node
+        elif call.method == "merge" and call.args and {"left_index", "right_index"} <= set(call.keywords):
+            yield call.receiver, call.args[0], node
