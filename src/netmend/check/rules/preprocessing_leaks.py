@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.history import before
-from netmend.program.engine.program import Program
+from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import Value
 from netmend.program.meaning.arrays import same_numbers, split_part
 from netmend.program.meaning.copies import are_labels_kept, copied_within, is_balancing
@@ -144,21 +144,8 @@ class FittedToTestData(StaticRule, code="S504", cause="PRE-TRAIN-TEST-SKEW"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Findings:
-        known = fits(program)
-        for fit in known:
-            if not _is_test(program, fit):
-                continue
-            earlier = [
-                other for other in known if before(other.event, fit.event) and _is_train(program, other)
-            ]
-            same = [other for other in earlier if other.estimator is fit.estimator]
-            alike = [
-                other
-                for other in earlier
-                if other.kind == fit.kind and fit.kind in SCALERS and _pairs(program, other, fit)
-            ]
-            if same or alike:
-                yield self.finding(program, fit.event.node, fix=self._fix(program, fit) if same else None)
+        for fit, same in refitted(program):
+            yield self.finding(program, fit.event.node, fix=self._fix(program, fit) if same else None)
 
     def _fix(self, program: Program, fit: Fit) -> Fix | None:
         node = fit.event.node
@@ -169,6 +156,25 @@ class FittedToTestData(StaticRule, code="S504", cause="PRE-TRAIN-TEST-SKEW"):
         return (
             Fix("Only transform the test data", edits) if edits and text.endswith("fit_transform") else None
         )
+
+
+@once
+def refitted(program: Program) -> tuple[tuple[Fit, bool], ...]:
+    """Fits to test data after one like it to training data, and whether it is the very same estimator."""
+    known = fits(program)
+    found = []
+    for fit in known:
+        if not _is_test(program, fit):
+            continue
+        earlier = [other for other in known if before(other.event, fit.event) and _is_train(program, other)]
+        same = any(other.estimator is fit.estimator for other in earlier)
+        alike = any(
+            other.kind == fit.kind and fit.kind in SCALERS and _pairs(program, other, fit)
+            for other in earlier
+        )
+        if same or alike:
+            found.append((fit, same))
+    return tuple(found)
 
 
 def _is_test(program: Program, fit: Fit) -> bool:

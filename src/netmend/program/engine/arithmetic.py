@@ -7,7 +7,17 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from netmend.program.engine.values import Const, Operation, Value
+from netmend.program.engine.values import (
+    Call,
+    Class,
+    Collection,
+    Const,
+    Function,
+    Instance,
+    Operation,
+    Value,
+    resolved,
+)
 
 _LARGEST = 1e15  # no `2 ** 10 ** 9`
 
@@ -36,7 +46,35 @@ def computed(sign: str, operands: tuple[Value, ...], node: ast.AST) -> Value:
         found = _result(sign, values)
         if found is not None:
             return Const(found, node)
+    if sign in ("is", "is not") and _is_none(operands[1]) and is_something(operands[0]):
+        return Const(sign == "is not", node)
     return Operation(sign, operands, node)
+
+
+_ARITHMETIC = frozenset(("+", "-", "*", "/", "//", "%", "**", "@", "neg", "pos", "slice", "format"))
+_LIBRARIES = ("numpy.", "pandas.", "polars.", "torch.")
+_STATISTICS = frozenset(("mean", "std", "var", "min", "max", "median", "amin", "amax", "quantile", "sum"))
+
+
+def is_something(value: Value) -> bool:
+    """Is it certain that a value is not None: `if stats is None:` is then decided?"""
+    value = resolved(value)
+    if isinstance(value, Collection | Instance | Function | Class):
+        return True
+    if isinstance(value, Operation):
+        return value.operator in _ARITHMETIC or (value.operator == "or" and is_something(value.operands[-1]))
+    if isinstance(value, Call):
+        made = value.qualified.rpartition(".")[2]
+        return (
+            made[:1].isupper()
+            or value.qualified.startswith(_LIBRARIES)
+            or (value.method or made) in _STATISTICS
+        )
+    return False
+
+
+def _is_none(value: Value) -> bool:
+    return isinstance(value, Const) and value.value is None
 
 
 def _result(sign: str, values: list[Any]) -> Any:
