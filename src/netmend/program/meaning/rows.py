@@ -37,7 +37,7 @@ _OF_ARGUMENT = frozenset(
 )
 _NO_ROWS = frozenset(
     ("len", "range", "print", "open", "set", "sorted", "enumerate", "int", "float", "str", "zeros_like", "ones_like", "empty_like", "full_like",
-     "rand_like", "randn_like", "randint_like", "zeros", "ones", "full", "empty", "arange", "randperm", "permutation", "argsort", "unique")
+     "rand_like", "randn_like", "randint_like", "zeros", "ones", "full", "empty", "arange", "randperm", "permutation", "argsort", "unique", "corr", "corrwith", "nunique", "topk")
 )  # fmt: skip
 
 
@@ -88,7 +88,7 @@ def carried(program: Program, value: Value) -> Iterator[Value]:
         elif value.method in _OF_ARGUMENT and value.args:
             yield value.args[0]
         elif value.method and not isinstance(resolved(value.receiver), Name):
-            if value.receiver is not None:
+            if value.receiver is not None and value.method not in _NO_ROWS:
                 yield value.receiver
         elif value.qualified.rpartition(".")[2] not in _NO_ROWS:
             yield from value.args[:1]
