@@ -16,6 +16,7 @@ from netmend.program.engine.values import (
     Item,
     Operation,
     Value,
+    constant,
     resolved,
 )
 from netmend.program.meaning.fitting import fitted_within
@@ -363,7 +364,7 @@ def _with_fits(program: Program, values: Iterable[Value]) -> Iterator[Value]:
 
 def _asks_target(values: list[Value], aims: Targets) -> ast.AST | None:
     """The first place where the target itself takes part."""
-    found = []
+    found: list[Value] = []
     for value in values:
         direct: tuple[Value, ...] = ()
         if isinstance(value, Call) and value.result is None:

@@ -35,10 +35,13 @@ _EACH = ("sklearn.utils.shuffle", "sklearn.utils.resample")
 _OF_ARGUMENT = frozenset(
     ("transform", "fit_transform", "inverse_transform", "predict", "fit_resample", "fit_sample")
 )
+# Calls whose result has other rows than what they are given.
 _NO_ROWS = frozenset(
     ("len", "range", "print", "open", "set", "sorted", "enumerate", "int", "float", "str", "zeros_like", "ones_like", "empty_like", "full_like",
-     "rand_like", "randn_like", "randint_like", "zeros", "ones", "full", "empty", "arange", "randperm", "permutation", "argsort", "unique", "corr", "corrwith", "nunique", "topk")
+     "rand_like", "randn_like", "randint_like", "zeros", "ones", "full", "empty", "arange", "randperm", "permutation", "argsort", "unique",
+     "corrcoef", "topk")
 )  # fmt: skip
+_NO_ROWS_OF_METHODS = frozenset(("argsort", "unique", "corr", "corrwith", "nunique", "topk", "value_counts"))
 
 
 def made_of(program: Program, value: Value | None, until: int | None = None) -> Iterator[Value]:
@@ -88,7 +91,7 @@ def carried(program: Program, value: Value) -> Iterator[Value]:
         elif value.method in _OF_ARGUMENT and value.args:
             yield value.args[0]
         elif value.method and not isinstance(resolved(value.receiver), Name):
-            if value.receiver is not None and value.method not in _NO_ROWS:
+            if value.receiver is not None and value.method not in _NO_ROWS_OF_METHODS:
                 yield value.receiver
         elif value.qualified.rpartition(".")[2] not in _NO_ROWS:
             yield from value.args[:1]
