@@ -110,9 +110,28 @@ def offset_of(value: Value | None) -> Offset | None:
                 return one.times(other.number) if other.is_number else other.times(one.number)
     if isinstance(value, Call) and value.qualified == "int" and len(value.args) == 1:
         return offset_of(value.args[0])
+    if isinstance(value, Item):
+        counted, place = run(value.base), offset_of(value.key)
+        if counted is not None and place is not None and counted[1] is not None and counted[1].is_number:
+            return counted[0] + place.times(counted[1].number)
     if value is None or isinstance(value, Collection):
         return None
     return Offset(0, frozenset([(key_of(value), 1)]))
+
+
+def run(value: Value) -> tuple[Offset, Offset | None] | None:
+    """Start and step of `range(a, b, step)`, `arange(…)`, `list(range(…))`; None for anything else."""
+    value = resolved(value)
+    if not isinstance(value, Call):
+        return None
+    name = value.qualified.rpartition(".")[2]
+    if name in ("list", "tuple", "tqdm", "trange", "sorted") and name != "trange" and value.args:
+        return run(value.args[0])
+    if name not in ("range", "arange", "trange") or not value.args:
+        return None
+    start = offset_of(value.args[0]) if len(value.args) > 1 else ZERO
+    step = offset_of(value.argument("step", 2)) if value.argument("step", 2) is not None else Offset(1)
+    return None if start is None else (start, step)
 
 
 def key_of(value: Value | None, depth: int = _MOST_NESTED) -> Hashable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 
 from netmend.library.series import STATISTICS
@@ -17,8 +17,8 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
-from netmend.program.meaning.offsets import ZERO, Offset, key_of, offset_of
-from netmend.program.meaning.operations import walk
+from netmend.program.meaning.offsets import ZERO, Offset, key_of, offset_of, run
+from netmend.program.meaning.operations import parts_of, reached
 from netmend.program.meaning.reach import CENTRED, ROLLED, Reach
 
 
@@ -121,27 +121,18 @@ def in_order(reach: Reach, counters: dict[Hashable, tuple[Offset, Offset | None]
     return replace(reach, low=low, high=high, plain=plain)
 
 
+def _with_keys(value: Value) -> Iterator[Value]:
+    yield from parts_of(value)
+    if isinstance(value, Item):
+        yield value.key
+
+
 def counters(value: Value) -> dict[Hashable, tuple[Offset, Offset | None]]:
     """Where the counters begin that a value is made with, and their steps."""
     found: dict[Hashable, tuple[Offset, Offset | None]] = {}
-    for part in walk(value):
+    for part in reached(value, _with_keys):
         if isinstance(part, Element):
             bounds = run(part.iterable)
             if bounds is not None:
                 found[key_of(part)] = bounds
     return found
-
-
-def run(value: Value) -> tuple[Offset, Offset | None] | None:
-    """Start and step of `range(a, b, step)`, `arange(…)`, `list(range(…))`; None for anything else."""
-    value = resolved(value)
-    if not isinstance(value, Call):
-        return None
-    name = value.qualified.rpartition(".")[2]
-    if name in ("list", "tuple", "tqdm", "trange", "sorted") and name != "trange" and value.args:
-        return run(value.args[0])
-    if name not in ("range", "arange", "trange") or not value.args:
-        return None
-    start = offset_of(value.args[0]) if len(value.args) > 1 else ZERO
-    step = offset_of(value.argument("step", 2)) if value.argument("step", 2) is not None else Offset(1)
-    return None if start is None else (start, step)
