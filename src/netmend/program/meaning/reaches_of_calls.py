@@ -113,7 +113,7 @@ def _joined(reader: Reader, call: Call, name: str) -> Reaches:
 
 def _expression_root(reader: Reader, call: Call) -> Reaches:
     """`pl.col("price")` in a step of a table: the column of that table."""
-    table = _frames_of_expressions(reader.program).get(id(call))
+    table = frames_of_expressions(reader.program).get(id(call))
     if table is None or not call.args:
         return ()
     return tuple(reach for key in call.args for reach in reader.column(table, key))
@@ -269,7 +269,7 @@ def _summary(reader: Reader, call: Call, receiver: Value) -> Iterable[Reach]:
 
 
 @once
-def _frames_of_expressions(program: Program) -> dict[int, Value]:
+def frames_of_expressions(program: Program) -> dict[int, Value]:
     """The table that each `pl.col(…)` is asked of: the one whose step it stands in."""
     found: dict[int, Value] = {}
     for event in program.methods_of("with_columns", "with_column", "select", "filter", "agg"):
