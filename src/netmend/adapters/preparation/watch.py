@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
-from time import perf_counter
+from time import perf_counter, time
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,10 @@ from netmend.vocabulary import PreparationFact, Site
 if TYPE_CHECKING:
     from netmend.observe.recorder import Recorder
 
-LIBRARIES = ("pandas",)  # each in a module of this folder with a function `watch`
+LIBRARIES = ("pandas", "tokenizers")  # each in a module of this folder with a function `watch`
+
+# What is asked at the end of every run, each in a module of this folder with a function `ask`.
+QUESTIONS = {"what was cut off texts": "cut_texts"}
 
 LOADER = "loader"  # the kind of what a loader is told as
 _SHARE = 0.02  # of the time since the first call
@@ -79,6 +82,7 @@ class Preparation:
         self.batches = Batches()  # the first ones that reached a model
         self.facts: dict[str, PreparationFact] = {}
         self.off: Counter[str] = Counter()  # calls that could not be looked at, and how often in a library
+        self.began = time()
         self.own = 0.0  # seconds that looking took
         self._problems: list[str] = []
         self._hooks: list[AfterImport] = []
@@ -100,6 +104,11 @@ class Preparation:
             self._hooks = [AfterImport(name, partial(self._imported, name)) for name in LIBRARIES]
             for hook in self._hooks:
                 hook.install()
+            for about, module in QUESTIONS.items():
+                self.at_end(about, partial(self._ask, module))
+
+    def _ask(self, module: str, _: Preparation) -> None:
+        import_module(f"netmend.adapters.preparation.{module}").ask(self)
 
     def _imported(self, library: str) -> None:
         self._safely(library, lambda: import_module(f"netmend.adapters.preparation.{library}").watch(self))

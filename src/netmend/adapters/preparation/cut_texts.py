@@ -1,0 +1,149 @@
+"""Whether what is cut off the texts would say the class: asked at the end, of the texts in the files beside the program."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from netmend.adapters.preparation.probes import Answers, Words, lift, say_by_numbers
+from netmend.adapters.preparation.records import Texts, classes_of, labelled_texts
+from netmend.adapters.preparation.written_cuts import LETTERS, WORDS, Cut, sources_of, written_cuts
+from netmend.vocabulary import PreparationFact
+
+if TYPE_CHECKING:
+    from netmend.adapters.preparation.watch import Preparation
+
+_WORD = re.compile(r"\w+|[^\w\s]")
+_FEWEST = 120  # texts
+_SECONDS = 0.6
+_MOST_COLUMNS = 2000
+_MOST_WIDTH = 2  # tokens beside the words: beginning and end
+
+
+def ask(preparation: Preparation) -> None:
+    """One fact for each cut: how well a simple model says the class from whole texts, from what is kept, and from what reached the network."""
+    started = perf_counter()
+    batches = preparation.batches.training
+    targets = classes_of([batch.targets for batch in batches])
+    if targets is None or not batches:
+        return
+    inputs, classes = _shown(batches)
+    if inputs is None or len(classes) < _FEWEST:
+        return
+    modules = [
+        module
+        for name, module in list(sys.modules.items())
+        if isinstance(file := getattr(module, "__file__", None), str) and preparation.sites.is_user_file(file)
+        and not name.startswith("netmend")
+    ]  # fmt: skip
+    cuts = list(dict.fromkeys((*_watched(preparation), *written_cuts(sources_of(modules)))))
+    if not cuts:
+        return
+    shown: Answers | None = None
+    for texts in labelled_texts(Path.cwd(), preparation.began, targets):
+        for cut in cuts:
+            if perf_counter() - started > _SECONDS:
+                return
+            if shown is None:
+                shown = _from(inputs, classes)
+            fact = _tried(cut, texts, shown, len(classes), _width(inputs))
+            if fact is not None:
+                _keep_best(preparation, fact)
+
+
+def _keep_best(preparation: Preparation, fact: PreparationFact) -> None:
+    """Of several readings of the labels the one that the texts say best."""
+    known = preparation.facts.get(fact.name)
+    if known is None or known.seen["whole"] < fact.seen["whole"]:
+        preparation.add(fact)
+
+
+def _watched(preparation: Preparation) -> Iterator[Cut]:
+    for fact in preparation.facts.values():
+        size = fact.seen.get("kept_items")
+        if fact.kind == "cut" and fact.site is not None and isinstance(size, int):
+            yield Cut(fact.site, size, WORDS, str(fact.seen.get("keeps", "first")))
+
+
+def _shown(batches: Any) -> tuple[Any, Any]:
+    """What the network was shown, each different sample once, and the classes of these."""
+    width = {batch.inputs.shape[1:] for batch in batches}
+    rank = {len(shape) for shape in width}
+    if rank != {1} or batches[0].inputs.dtype.kind not in "iuf":
+        return None, None
+    most = max(shape[0] for shape in width)
+    rows = [
+        np.pad(batch.inputs, ((0, 0), (0, most - batch.inputs.shape[1])), mode="edge") for batch in batches
+    ]
+    inputs = np.concatenate(rows)
+    classes = np.concatenate(
+        [np.asarray(batch.targets).reshape(len(batch.targets), -1)[:, 0] for batch in batches]
+    )
+    _, first = np.unique(inputs, axis=0, return_index=True)
+    first.sort()
+    return inputs[first], classes[first]
+
+
+def _from(inputs: Any, classes: Any) -> Answers:
+    """How well the class is said from what the network was shown."""
+    if inputs.dtype.kind in "iu":
+        return Words(inputs.tolist()).say(classes)
+    spread = inputs.std(0)
+    best = np.argsort(-spread)[: min(_MOST_COLUMNS, len(classes) // 3)]
+    return say_by_numbers(inputs[:, best], classes)
+
+
+def _width(inputs: Any) -> int | None:
+    """How many tokens a row of numbers holds at most."""
+    return inputs.shape[1] if inputs.dtype.kind in "iu" else None
+
+
+def _tried(cut: Cut, texts: Texts, shown: Answers, rows: int, width: int | None) -> PreparationFact | None:
+    some = np.linspace(0, len(texts.texts) - 1, min(rows, len(texts.texts))).astype(int)
+    chosen, classes = [texts.texts[place] for place in some], texts.classes[some]
+    if len(chosen) < _FEWEST or np.unique(classes, return_counts=True)[1].min() < 5:
+        return None
+    found = [list(_WORD.finditer(text.lower())) for text in chosen]
+    words = Words([match.group() for match in matches] for matches in found)
+    lengths = words.lengths()
+    unit = cut.unit or (WORDS if width == cut.size else LETTERS)
+    if unit == WORDS:
+        if width is not None and width > cut.size + _MOST_WIDTH:
+            return None  # more than that many reach the network: another sequence is cut
+        kept = np.full(len(chosen), cut.size)
+    else:
+        sides = [_inside(matches, len(text), cut) for matches, text in zip(found, chosen, strict=True)]
+        kept = np.array(sides)
+    share = float((lengths > kept).mean())
+    if share < 0.1:
+        return None
+    whole = words.say(classes)
+    first = words.say(classes, last=kept)
+    last = words.say(classes, first=lengths - kept)
+    left, other = (first, last) if cut.keeps == "first" else (last, first)
+    lost = words.say(classes, first=kept) if cut.keeps == "first" else words.say(classes, last=lengths - kept)
+    return PreparationFact(
+        f"cut@{cut.site.short}",
+        "cut",
+        "cut",
+        cut.site,
+        seen={
+            "size": cut.size, "unit": unit, "keeps": cut.keeps, "texts": len(chosen), "cut_share": round(share, 3),
+            "longest": int(lengths.max()), "usual": int(np.median(lengths)), "whole": round(whole.balanced, 3),
+            "kept": round(left.balanced, 3), "lost": round(lost.balanced, 3), "other_end": round(other.balanced, 3),
+            "shown": round(shown.balanced, 3), "lift": round(lift(whole, left), 1), "chance": round(1 / len(np.unique(classes)), 3),
+        },
+    )  # fmt: skip
+
+
+def _inside(matches: Any, length: int, cut: Cut) -> int:
+    """How many words lie within the letters that are kept."""
+    if cut.keeps == "first":
+        return sum(match.end() <= cut.size for match in matches)
+    return sum(match.start() >= length - cut.size for match in matches)

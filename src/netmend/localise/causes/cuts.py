@@ -1,0 +1,39 @@
+"""Cuts that remove what decides."""
+
+from __future__ import annotations
+
+from netmend.diagnose.detectors.cuts import DecidingPartCut
+from netmend.localise.case import Case
+from netmend.localise.cause import PROVEN, Accusation, accuses
+from netmend.vocabulary import Symptom
+
+_AS_GOOD = 0.05  # the other end says nearly as much as the whole
+
+
+@accuses("PRE-WRONG-STEP", DecidingPartCut)
+def deciding_part_cut(case: Case, symptom: Symptom) -> Accusation:
+    """What decides is cut away from the texts.
+
+    A limit on the length keeps one end of every text. Where the telling words stand at the other end, the network sees greetings and history and can only
+    learn how often each class occurs. Keep the other end, both ends, or enough of the text.
+    """
+    seen = symptom.detail
+    size, unit = seen["size"], seen["unit"]
+    other = "end" if seen["keeps"] == "first" else "beginning"
+    if seen["other_end"] >= seen["whole"] - _AS_GOOD:
+        written = f"`[-{size}:]`" if other == "end" else f"`[:{size}]`"
+        side = "left" if other == "end" else "right"
+        way = f'Keep the {other} of the texts instead ({written}, for a tokenizer `enable_truncation({size}, direction="{side}")`), which says the class in {seen["other_end"]:.0%}'
+    else:
+        way = f"Keep more: the longest text has {seen['longest']} words, the usual one {seen['usual']}"
+    return Accusation(
+        PROVEN + 1.0,
+        reason=f"What reaches the network says the class in {seen['shown']:.0%} only, so no network can learn what is not there.",
+        remedy=f"{way}; or raise the limit of {size} {unit}.",
+        refutation="The longer input scores no better on texts that were not trained on.",
+        summary=symptom.message,
+        explains=_POOR,
+    )
+
+
+_POOR = frozenset({"D311", "D506", "D507"})
