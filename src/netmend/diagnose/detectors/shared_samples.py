@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -67,6 +68,34 @@ def _looked_at_again(loader: int = 1000) -> Trace:
     return trace_of(train, test, *training, *again)
 
 
+def _half_seen() -> Trace:
+    """All 400 samples that are trained on, in batches of 40: half were seen, by luck 25 of one batch and 15 of the next."""
+    seen, others = range(0, 400, 2), range(1, 400, 2)
+    batches = [
+        [*seen[first : first + many], *others[second : second + 40 - many]]
+        for pair in range(5)
+        for first, second, many in ((40 * pair, 40 * pair, 25), (40 * pair + 25, 40 * pair + 15, 15))
+    ]
+    return trace_of(
+        *(sampled(step, seen[40 * step : 40 * step + 40]) for step in range(5)),
+        *(sampled(9, batch, "evaluation") for batch in batches),
+    )
+
+
+def _all_of_it() -> Trace:
+    """A loss over the whole training part, of which 230 of 400 samples were seen, and then the test."""
+    training = [sampled(step, range(230)) for step in range(3)]
+    return trace_of(
+        *training, sampled(3, range(400), "evaluation"), sampled(4, range(1000, 1100), "evaluation")
+    )
+
+
+def _few_values() -> Trace:
+    """13 of 1,200 samples are there twice in the training part; 9 of 300 in the test part are equal to one."""
+    training = [sampled(step, (*range(1187), *range(13))) for step in range(3)]
+    return trace_of(*training, sampled(3, (*range(9), *range(2000, 2291)), "evaluation"))
+
+
 def _windows(seen: int, length: int = 32) -> Trace:
     """Windows of a text whose most frequent token is every sixth; of each evaluation batch so many were trained on."""
     tokens: Any = {"model": "gpt", "feature_axis": "token", "features": ((1.0, 0.17, 0.1, 28.0),)}
@@ -95,6 +124,11 @@ class TrainingEvaluationOverlap(Detector, code="D309", needs_fixed_data=True):
     inside_limit = convention(
         0.8, "share, of what was seen of the training data, from which a batch lies inside it"
     )
+    whole_limit = convention(
+        0.95, "share of what was seen of the training data that a batch of all of it holds"
+    )
+    deviations = convention(3.0, "by which a batch from the part trained on may hold fewer samples seen")
+    few_limit = convention(0.1, "share below which copies within the training data tell what meets by chance")
     subset_limit = convention(
         0.6, "an evaluation of all training samples measures the training accuracy on purpose"
     )
@@ -130,7 +164,8 @@ class TrainingEvaluationOverlap(Detector, code="D309", needs_fixed_data=True):
         """
         by_model = _trained_on(trace)
         samples = training_samples(trace) or 0
-        shares: list[tuple[float, int]] = []  # of each batch, and samples seen of its model's training data
+        # of each batch: share that was trained on, samples seen of its model's training data, its size, whether it holds all of these
+        shares: list[tuple[float, int, int, bool]] = []
         copies = looked = trained = 0
         common: set[int] = set()
         evaluated: set[int] = set()
@@ -143,7 +178,9 @@ class TrainingEvaluationOverlap(Detector, code="D309", needs_fixed_data=True):
             if _teaches(trace, batch):
                 continue
             if own and len(own) >= (1 - self.copies_limit) * len(batch.hashes):
-                shares.append((len(own & before) / len(own), len(before)))
+                known = own & before
+                holds_all = len(known) >= self.whole_limit * len(before)
+                shares.append((len(known) / len(own), len(before), len(own), holds_all))
                 copies += len(batch.hashes) - len(own)
                 looked += len(batch.hashes) ** 2
                 trained = max(trained, len(before))
@@ -155,20 +192,26 @@ class TrainingEvaluationOverlap(Detector, code="D309", needs_fixed_data=True):
             # the evaluation holds the training data, of which only a part was looked at
             samples = len(evaluated)
         total = max(trained, samples)
-        seen = [(share, before / max(before, samples)) for share, before in shares]
-        inside = [share >= self.inside_limit * part for share, part in seen]
-        outside = [share < self.share_limit * part for share, part in seen]
+        inside, outside = [], []
+        for held, seen, size, holds_all in shares:
+            part = seen / max(seen, samples)
+            outside.append(held < self.share_limit * part)
+            by_luck = self.deviations * math.sqrt(part * (1 - part) / size)
+            inside.append(not outside[-1] and (holds_all or held >= self.inside_limit * part - by_luck))
         mixed = [not (a or b) for a, b in zip(inside, outside, strict=True)]
         if any(inside) and any(outside) and not any(mixed):
             return None
-        if self._is_repeated_text(trace, trained, [share for share, _ in shares]):
+        if self._is_repeated_text(trace, trained, [share for share, *_ in shares]):
             return len(common), len(evaluated), False, True
         # Inputs with few values meet by chance. Equal samples within evaluation batches tell how often: as with birthdays.
         by_chance = 3 * 2 * copies / looked * trained
         if any(batch.feature_axis == "token" for batch in prints(trace, "evaluation")):
             # few copies say little, and tokens repeat
             by_chance = max(by_chance, 2 * (copies + 3) / looked * trained)
-        if len(common) / len(evaluated) < by_chance:
+        share = len(common) / len(evaluated)
+        if share < self.few_limit:
+            by_chance = max(by_chance, 3 * _copies_in_training(trace) * trained)
+        if share < by_chance:
             return None
         whole = all(inside)
         if whole and _asked_of_training_batch(trace):
@@ -208,6 +251,9 @@ class TrainingEvaluationOverlap(Detector, code="D309", needs_fixed_data=True):
         "a teacher that answers training batches": lambda: _distilled(),
         "a few windows of one text meet": lambda: _windows(seen=2),
         "the last training batch is looked at again": lambda: _looked_at_again(0),
+        "training accuracy in batches, of which half the samples were seen": lambda: _half_seen(),
+        "training loss over all of the part, before the test": lambda: _all_of_it(),
+        "a table of few values": lambda: _few_values(),
         "short windows meet": lambda: _windows(seen=9, length=4),
     }
     FAULTY = {
@@ -223,6 +269,13 @@ def _trained_on(trace: Trace) -> dict[str, set[int]]:
     for batch in prints(trace, "training"):
         found.setdefault(batch.model, set()).update(batch.hashes)
     return found
+
+
+def _copies_in_training(trace: Trace) -> float:
+    """How likely two samples of a training batch are equal."""
+    pairs = sum(len(batch.hashes) ** 2 / 2 for batch in prints(trace, "training"))
+    equal = sum(len(batch.hashes) - len(set(batch.hashes)) for batch in prints(trace, "training"))
+    return equal / pairs if pairs else 0.0
 
 
 def _chance(trace: Trace, batch: BatchPrint) -> float:
