@@ -83,7 +83,7 @@ def evaluated(program: Program) -> tuple[Evaluated, ...]:
     for loop in program.loops:
         if loop.iterable is None:
             continue
-        loader = behind(loop.iterable, _run_over)
+        loader = behind(loop.iterable, run_over)
         if role(loader) != LOADER:
             continue
         events = list(loop.body.events())
@@ -95,7 +95,7 @@ def evaluated(program: Program) -> tuple[Evaluated, ...]:
     return tuple(found)
 
 
-def _run_over(value: Value) -> Value | None:
+def run_over(value: Value) -> Value | None:
     """What a loop runs over, behind enumerate, progress bars and the like."""
     name = value.qualified.rpartition(".")[2] if isinstance(value, Call) and value.args else ""
     return value.args[0] if isinstance(value, Call) and name in _RUNNING_OVER else None
