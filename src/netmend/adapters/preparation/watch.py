@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from netmend.adapters.patches import Patches
 from netmend.adapters.preparation.batches import Batches
+from netmend.adapters.preparation.columns import Columns, inputs_of_tables
 from netmend.adapters.preparation.loaders import sources
 from netmend.adapters.preparation.origins import Origins
 from netmend.adapters.preparation.plain import settings_of
@@ -79,6 +80,7 @@ class Preparation:
         self.sites = sites
         self.recorder: Recorder | None = None  # from the moment that a framework is imported
         self.origins = Origins()
+        self.columns = Columns()
         self.batches = Batches()  # the first ones that reached a model
         self.facts: dict[str, PreparationFact] = {}
         self.off: Counter[str] = Counter()  # calls that could not be looked at, and how often in a library
@@ -125,6 +127,7 @@ class Preparation:
         if self.recorder is None:
             return
         started = perf_counter()
+        self._questions.append(("inputs", inputs_of_tables))
         for about, question in self._questions:
             if perf_counter() - started < _FOR_QUESTIONS:
                 self._safely(about, question, self)
@@ -316,7 +319,10 @@ class Preparation:
         if self._loading:
             self._within.setdefault(self._loading, set()).add(fact.name)
             self.workers.leave(fact)
-        self.origins.remember(args[0] if result is None and args else result, fact.name)
+        made = args[0] if result is None and args else result
+        self.origins.remember(made, fact.name)
+        if self.affordable():
+            self.columns.keep(fact.name, made)
 
     def _name(self, call: str, site: Site | None) -> str:
         name = f"{call.rpartition('.')[2]}@{site.short if site is not None else '?'}"

@@ -22,7 +22,10 @@ class Step:
 
 def lineage(trace: Trace, most: int = 80) -> tuple[Step, ...]:
     """All steps, each after those that it takes from; loaders last. Of very many the last ones before the loaders."""
-    facts = sorted(trace.all(PreparationFact), key=lambda fact: (fact.kind == LOADER, fact.order))
+    facts = sorted(
+        (fact for fact in trace.all(PreparationFact) if fact.call),
+        key=lambda fact: (fact.kind == LOADER, fact.order),
+    )
     facts = facts[-most:]
     places = {fact.name: place for place, fact in enumerate(facts)}
     taken = {name for fact in facts for name in fact.takes}

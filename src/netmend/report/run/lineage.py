@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.text import Text
 
 from netmend.diagnose.measures.lineage import LOADER, lineage
-from netmend.report.content import clean, place
+from netmend.report.content import Column, Grid, Number, clean, place
 from netmend.report.numbers import count, plural, share
-from netmend.report.terminal import PLACE_STYLE, STYLES
-from netmend.vocabulary import Site, Trace
+from netmend.report.terminal import PLACE_STYLE, STYLES, GridTable, blank
+from netmend.vocabulary import PreparationFact, Site, Trace
 
 TITLE = "How the data were made"
 _TABLES = ("NDFrame", "DataFrame", "Series")
+INPUTS = "inputs"  # the kind of the fact that tells columns
+_MOST_INPUTS = 24
 _MOST_LANES = 12
 _STEP, _DOT, _TOP = 14, 4, 13  # pixels between rails, of a dot, from a row's top to its dot
 
@@ -96,7 +98,11 @@ def words(seen: Mapping[str, Any]) -> Iterator[str]:
         yield f"{size}, {plural(columns, 'column')}" if isinstance(columns, int) else size
     assigned = seen.get("assigned") or ()
     if assigned:
-        yield f"column `{assigned[0]}`" if len(assigned) == 1 else plural(len(assigned), "column")
+        yield (
+            f"column `{assigned[0]}`"
+            if len(assigned) == 1
+            else f"columns `{assigned[0]}`, `{assigned[1]}`, …"
+        )
     if seen.get("order") == "moved":
         yield "in another order"
     if "new" in (seen.get("order"), *(seen.get("orders") or ())):
@@ -110,9 +116,31 @@ def words(seen: Mapping[str, Any]) -> Iterator[str]:
         yield f"{share(seen['made_missing'])} of {f'`{column}`' if column else 'the values'} became missing"
 
 
+def inputs_grid(trace: Trace) -> Grid:
+    """Which column each input of the model is, as far as it could be followed."""
+    told = next((fact.seen for fact in trace.all(PreparationFact) if fact.kind == INPUTS), {})
+    of = {
+        name: fact.site
+        for name in [row[2] for row in told.get("columns_of", ())]
+        if (fact := trace.get(PreparationFact, name))
+    }
+    followed = told.get("columns_of", ())
+    rest = int(told.get("inputs", 0)) - len(followed)
+    return Grid.of(
+        followed[:_MOST_INPUTS],
+        Number("input", lambda row: str(row[0])),
+        Column("column", lambda row: clean(row[1])),
+        Column("first at", lambda row: place(of.get(row[2]), trace.run)),
+        caption="Inputs of the model",
+        note=f"{plural(rest, 'input')} could not be followed to a column." if rest > 0 else "",
+    )
+
+
 def lineage_text(trace: Trace, accused: Collection[Site] = ()) -> RenderableType:
-    made = rows(trace, accused)
-    return Lineage(made) if made else Text("No call that prepares data was seen in this run.")
+    made, inputs = rows(trace, accused), inputs_grid(trace)
+    if not made:
+        return Text("No call that prepares data was seen in this run.")
+    return Group(Lineage(made), blank(), GridTable(inputs)) if inputs.rows else Lineage(made)
 
 
 class Lineage:

@@ -60,6 +60,7 @@ def run_page(trace: Trace, title: str | None = None, diagnosis: Diagnosis | None
         timelines=timelines(trace),
         lineage_title=lineage.TITLE,
         lineage=lineage.drawn(lineage.rows(trace, accused(diagnosis))),
+        inputs=lineage.inputs_grid(trace),
         sections=sections(trace),
     )
 

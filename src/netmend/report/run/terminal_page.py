@@ -13,13 +13,13 @@ from netmend.report.axes import Axis, tick_label
 from netmend.report.content import Remark, clean
 from netmend.report.numbers import sure
 from netmend.report.run.curves import Curve, scale_words, telling_curves
-from netmend.report.run.lineage import TITLE, Lineage, rows
+from netmend.report.run.lineage import TITLE, lineage_text
 from netmend.report.run.overview import advice_when_untrained, alarms, headline, remarks
 from netmend.report.run.sections import origin_remarks, sections
 from netmend.report.terminal import GridTable, Remarks, blank
 from netmend.report.textplot import text_plot
 from netmend.store.runs import Judged
-from netmend.vocabulary import HEALTHY, Trace
+from netmend.vocabulary import HEALTHY, PreparationFact, Trace
 
 _SIDE_BY_SIDE = 110  # columns from which two plots stand beside each other
 # Lines of a plot by their role; training lines take the colours in turn.
@@ -47,10 +47,9 @@ class _Page:
         if found:
             yield from _title("Curves", options)
             yield from _plots(found, options)
-        made = rows(trace)
-        if made:
+        if any(trace.all(PreparationFact)):
             yield from _title(TITLE, options)
-            yield Lineage(made)
+            yield lineage_text(trace)
         for section in sections(trace):
             yield from _title(section.title, options)
             for index, grid in enumerate(grid for grid in section.grids if grid.rows):
