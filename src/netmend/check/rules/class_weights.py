@@ -52,7 +52,7 @@ class WeightsInOrderOfFrequency(StaticRule, code="S931", cause="LOS-CALC"):
     """
 
     message = "`{0}` puts the most frequent class first, but weight[k] belongs to class k; {1}."
-    triggers = ("value_counts(", "most_common(")
+    triggers = ("backward(", "value_counts(", "most_common(")
     patterns = (r"value_counts\(|most_common\(",)
 
     GOOD = (

@@ -131,7 +131,7 @@ class LearnedAnewForEvaluation(StaticRule, code="S930", cause="PRE-TRAIN-TEST-SK
     """
 
     message = "This is learned anew from the evaluation data; apply what was learned from the training data."
-    triggers = ("factorize(", ".codes", "fit_transform(", ".fit(", "get_dummies(", "to_dummies(", "enumerate(", "] = len(", ".std(", "qcut(",
+    triggers = ("backward(", "factorize(", ".codes", "fit_transform(", ".fit(", "get_dummies(", "to_dummies(", "enumerate(", "] = len(", ".std(", "qcut(",
                 ".max(", "zscore(", "_scale(", "scale(", "return_inverse", "build_vocab_from_iterator")  # fmt: skip
     patterns = (r"backward\(|factorize\(|\.codes|fit_transform\(|get_dummies\(",)
 

@@ -84,7 +84,7 @@ class UnknownTaughtAsNo(StaticRule, code="S932", cause="DAT-LABEL"):
     """
 
     message = "Empty labels and codes below zero both become 0 here and are trained as a no; keep them as -1, and take the loss of y >= 0 only."
-    triggers = ("fillna(", "nan_to_num(", "fill_null(", "replace(")
+    triggers = ("backward(", "fillna(", "nan_to_num(", "fill_null(", "replace(")
     needs = "backward"
     patterns = (NOWHERE,)
 

@@ -24,6 +24,7 @@ from netmend.program.engine.values import (
     Value,
     resolved,
 )
+from netmend.program.meaning.batches import sample_of_dataset
 from netmend.program.meaning.loaders import LOADER_NAME
 from netmend.program.meaning.models import is_module
 from netmend.program.meaning.operations import reached
@@ -41,6 +42,7 @@ class Parts:
 
     trained: Mapping[int, Value]
     evaluated: Mapping[int, Value]
+    questions: tuple[Call, ...]  # calls of the models, in training and elsewhere
 
 
 @once
@@ -52,17 +54,20 @@ def parts(program: Program) -> Parts:
         for value in trained.values()
         if isinstance(value, Call) and is_module(value.function)
     }
-    asked: list[Value | None] = []
-    for event in program.calls:
-        call = event.call
-        if id(call) not in trained and id(bare(call.function)) in models and not _in_model(event):
-            asked.extend(call.given)
+    questions = [
+        event.call
+        for event in program.calls
+        if id(bare(event.call.function)) in models and not _in_model(event)
+    ]
+    asked: list[Value | None] = [
+        given for call in questions if id(call) not in trained for given in call.given
+    ]
     named = [event for event in program.stores if event.target.name]
     if not trained:
         trained = _all(flow, (event.value for event in named if is_for_training(event.target.name)))
     asked.extend(event.value for event in named if is_for_evaluation(event.target.name))
     evaluated = {key: value for key, value in _all(flow, asked).items() if key not in trained}
-    return Parts(trained, evaluated)
+    return Parts(trained, evaluated, tuple(questions))
 
 
 def _in_model(event: Event) -> bool:
@@ -85,6 +90,7 @@ class Flow:
     """What each value is made from: also columns that are stored in a table, and what an object of the program holds."""
 
     def __init__(self, program: Program) -> None:
+        self.program = program
         self.stored: dict[int, list[tuple[Value | None, Value]]] = defaultdict(list)
         for event in program.events:
             target = event.target
@@ -97,7 +103,9 @@ class Flow:
         return [value for known, value in self.stored.get(id(resolved(table)), ()) if _same(known, key)]
 
     def sources(self, value: Value) -> Iterator[Value]:
-        return chain(_sources(value), (stored for _, stored in self.stored.get(id(value), ())))
+        sample = sample_of_dataset(self.program, value) if isinstance(value, Instance) else None
+        stored = (made for _, made in self.stored.get(id(value), ()))
+        return chain(_sources(value), stored, () if sample is None else (sample,))
 
 
 @once
