@@ -162,8 +162,7 @@ def catalogue() -> str:
     for code, leaf in sorted(LEAVES.items()):
         aliases = f" (also {', '.join(leaf.aliases)})" if leaf.aliases else ""
         parts.append(f"### {code}\n\n*{leaf.title}*{aliases}\n")
-        if code in known:
-            parts.append(_text(known[code]))
+        parts.extend(_text(unit) for unit in known.values() if unit.code == code)
     parts.append("## Symptoms\n")
     for code, unit in DETECTORS.classes().items():
         parts.append(f"### {code} {unit.__name__}\n\n{_text(unit)}")

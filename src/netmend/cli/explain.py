@@ -94,7 +94,7 @@ def _leaf(code: str) -> list[str]:
 
     leaf = LEAVES[code]
     aliases = f"  (also {', '.join(leaf.aliases)})" if leaf.aliases else ""
-    unit = CAUSES.classes().get(code)
+    unit, *others = (*(unit for unit in CAUSES.classes().values() if unit.code == code), None)
     rules = rules_for(code)
     from netmend.repair.repair import REPAIRS
 
@@ -103,7 +103,13 @@ def _leaf(code: str) -> list[str]:
     seen = ["", f"[bold]Found in source by[/bold] {', '.join(rules)} (netmend check)"] if rules else []
     if unit is None:
         return [f"[bold]{code}[/bold]  {escape(leaf.title)}{aliases}", *seen, *cured]
-    return [*_page(code, unit, f"cause: {leaf.title}{aliases}"), *seen, *cured]
+    more = (
+        line
+        for other in others
+        if other is not None
+        for line in ("", *_page(code, other, "another sign")[2:])
+    )
+    return [*_page(code, unit, f"cause: {leaf.title}{aliases}"), *more, *seen, *cured]
 
 
 def _page(code: str, unit: type[Any], kind: str) -> list[str]:

@@ -42,7 +42,18 @@ class Cause:
         return fault(words.pop("code", self.code), evidence, **{**own, **words})
 
 
-CAUSES: Family[Cause] = Family("netmend.localise.causes")
+class _Causes(Family[Cause]):
+    """One leaf may have several causes: each sees other signs and words them otherwise. The first stands at the leaf's own code."""
+
+    def register(self, unit: type[Any]) -> type[Any]:
+        known = self._units.get(unit.code)
+        if known is None or known.__qualname__ == unit.__qualname__:
+            return super().register(unit)
+        self._units[f"{unit.code} {unit.__name__}"] = unit
+        return unit
+
+
+CAUSES: Family[Cause] = _Causes("netmend.localise.causes")
 
 
 def for_symptom(symptom: Symptom, weight: float) -> Evidence:

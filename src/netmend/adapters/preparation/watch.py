@@ -31,7 +31,13 @@ from netmend.vocabulary import PreparationFact, Site
 if TYPE_CHECKING:
     from netmend.observe.recorder import Recorder
 
-LIBRARIES = ("pandas", "tokenizers")  # each in a module of this folder with a function `watch`
+LIBRARIES = (
+    "pandas",
+    "tokenizers",
+    "PIL.Image",
+    "cv2",
+    "imageio.v3",
+)  # each in a module of this folder with a function `watch`
 
 # What is asked at the end of every run, each in a module of this folder with a function `ask`.
 QUESTIONS = {"what was cut off texts": "cut_texts"}
@@ -113,7 +119,10 @@ class Preparation:
         import_module(f"netmend.adapters.preparation.{module}").ask(self)
 
     def _imported(self, library: str) -> None:
-        self._safely(library, lambda: import_module(f"netmend.adapters.preparation.{library}").watch(self))
+        self._safely(
+            library,
+            lambda: import_module(f"netmend.adapters.preparation.{library.partition('.')[0]}").watch(self),
+        )
 
     def remove(self) -> None:
         """Everything as it was, where nobody else has put something in its place."""
