@@ -11,6 +11,9 @@ from netmend.vocabulary import Fault, Trace
 from netmend.vocabulary.change import FREE, Change, FileEdit
 from netmend.vocabulary.finding import Finding
 
+# Symptoms of data that are prepared wrongly, and the repairs that know them: those of the same leaves change the training.
+_OF_PREPARATION = ("D8", "R6")
+
 
 def for_fault(
     trace: Trace,
@@ -23,8 +26,13 @@ def for_fault(
     case = Case(trace, sources, fault, arguments)
     found: list[Change] = []
     for repair in curing(fault.cause):
-        found.extend(_asked(repair, case, problems))
+        if repair.code.startswith(_OF_PREPARATION[1]) or not _is_of_preparation(fault):
+            found.extend(_asked(repair, case, problems))
     return sorted(found, key=lambda change: (change.effort, _usual(change)))
+
+
+def _is_of_preparation(fault: Fault) -> bool:
+    return any(code.startswith(_OF_PREPARATION[0]) for code in fault.symptoms)
 
 
 def to_explore(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from netmend.adapters.preparation import tables
+from netmend.adapters.preparation import tables, values
+from netmend.adapters.preparation.raw_text import compared, lines_of
+from netmend.adapters.preparation.sentinels import reach_the_model
 from netmend.adapters.preparation.watch import Preparation, Seen
 
 _READERS = (
@@ -39,7 +42,9 @@ _CONVERTING = (
     "mask",
 )
 _BY_TIME = ("shift", "diff", "pct_change")
-_OF_SERIES = ("map",)
+_FIRST_COLUMNS = 32  # of a loop over columns
+_FILLING = ("fillna", "ffill", "bfill", "interpolate")
+_OF_TEXT = ("replace", "strip", "lstrip", "rstrip", "translate", "removeprefix", "removesuffix")
 _PLAIN = ("copy", "to_numpy", "pop", "assign", "rename", "transpose", "squeeze", "to_frame", "abs")
 
 
@@ -47,8 +52,12 @@ def watch(preparation: Preparation) -> None:
     """Wrap what pandas offers; called when the program has imported it."""
     pandas = sys.modules["pandas"]
     frame, series = pandas.DataFrame, pandas.Series
+    parents = values.Parents()
     for name in _READERS:
-        preparation.wrap(pandas, name, "read", _read, label=f"pandas.{name}")
+        separator = {"read_csv": ",", "read_table": "\t"}.get(name)
+        look = partial(_read_text, separator) if separator else _read
+        preparation.wrap(pandas, name, "read", look, label=f"pandas.{name}")
+    preparation.at_end("pandas.read", reach_the_model)
     preparation.wrap(pandas, "merge", "join", _merged, label="pandas.merge")
     preparation.wrap(frame, "merge", "join", _merged)
     preparation.wrap(frame, "join", "join", _joined)
@@ -58,24 +67,43 @@ def watch(preparation: Preparation) -> None:
         for kind, names in (
             ("order", _ORDERING),
             ("select", _SELECTING),
-            ("convert", _CONVERTING),
             ("time", _BY_TIME),
         ):
             for name in names:
                 if name in vars(owner) or hasattr(owner, name):
                     preparation.wrap(_definer(owner, name), name, kind, _changed, _kept)
+        for name in _CONVERTING:
+            preparation.wrap(
+                _definer(owner, name),
+                name,
+                "convert",
+                partial(_values, parents, name),
+                _kept,
+                looks=_FIRST_COLUMNS,
+            )
+        for name in ("apply", "map", "applymap", "transform"):
+            if hasattr(owner, name):
+                preparation.wrap(
+                    _definer(owner, name), name, "convert", partial(_values, parents, name), _kept
+                )
         for name in _PLAIN:
             if hasattr(owner, name):
                 preparation.wrap(_definer(owner, name), name, "same", _nothing)
-    preparation.wrap(series, "map", "convert", _changed, _kept)
     preparation.inherits(_definer(frame, "__finalize__"), "__finalize__")  # results of arithmetic
     preparation.wrap(frame, "__init__", "make", _made, label="pandas.DataFrame")
+    for name in _OF_TEXT:
+        texts = pandas.core.strings.accessor.StringMethods
+        preparation.wrap(
+            texts, name, "convert", _of_text, label=f"pandas.Series.str.{name}", looks=_FIRST_COLUMNS
+        )
     # `__setitem__` counts references to its table: what it calls is watched instead.
     preparation.wrap(
         frame, "_set_item", "assign", _assigned, _assigning, label="pandas.DataFrame.[]=", inside=True
     )
-    preparation.wrap(frame, "__getitem__", "select", _selected, label="pandas.DataFrame.[]")
-    preparation.wrap(pandas, "to_numeric", "convert", _converted, label="pandas.to_numeric")
+    preparation.wrap(frame, "__getitem__", "select", partial(_selected, parents), label="pandas.DataFrame.[]")
+    preparation.wrap(
+        pandas, "to_numeric", "convert", _converted, label="pandas.to_numeric", looks=_FIRST_COLUMNS
+    )
     preparation.wrap(pandas, "to_datetime", "convert", _converted, label="pandas.to_datetime")
     preparation.wrap(pandas, "get_dummies", "encode", _encoded, label="pandas.get_dummies")
     preparation.wrap(pandas, "factorize", "encode", _nothing, label="pandas.factorize")
@@ -103,13 +131,79 @@ def _changed(before: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result:
     return tables.change(before, after)
 
 
+def _values(
+    parents: values.Parents,
+    name: str,
+    before: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    result: Any,
+) -> Seen | None:
+    """A call that makes other values of a column or table."""
+    after = args[0] if result is None else result
+    if not tables.is_table(before) or not tables.is_table(after):
+        return None
+    seen = tables.change(before, after) | values.conversion(before, after)
+    if name in _FILLING:
+        table = before if tables.is_frame(before) else parents.of(args[0])
+        seen |= values.over_borders(before, after, table)
+    return seen
+
+
+def _of_text(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
+    """A text method of a column: `column.str.replace`."""
+    before = getattr(args[0], "_orig", None)
+    if not tables.is_series(before) or not tables.is_series(result):
+        return None
+    return values.conversion(before, result, of_text=True) or None
+
+
 def _read(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: Any) -> Seen | None:
     if not tables.is_frame(table):
         return None
-    return {
+    path = args[0] if args else kwargs.get("filepath_or_buffer", kwargs.get("io", kwargs.get("path")))
+    seen: dict[str, Any] = {
         **tables.size(table),
-        "files": [str(args[0])[-200:]] if args and isinstance(args[0], str | os.PathLike) else [],
+        "files": [str(path)[-200:]] if isinstance(path, str | os.PathLike) else [],
     }
+    found = values.sentinels(table)
+    return seen | {"sentinels": found} if found else seen
+
+
+def _read_text(
+    separator: str, token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: Any
+) -> Seen | None:
+    """A table that was read from a text, and that text once more."""
+    seen = _read(token, args, kwargs, table)
+    if seen is None or not tables.is_frame(table):
+        return seen
+    path = args[0] if args else kwargs.get("filepath_or_buffer")
+    mark = kwargs.get("sep", kwargs.get("delimiter")) or separator
+    header, names = kwargs.get("header", "infer"), kwargs.get("names")
+    has_header = header == 0 or (header == "infer" and names is None)
+    skipped = kwargs.get("skiprows") or 0
+    is_simple = isinstance(skipped, int) and (has_header or header in (None, "infer"))
+    mark = " " if mark in (r"\s+", r"\s*") else mark
+    if not is_simple or not isinstance(mark, str) or len(mark) != 1 or not table.columns.is_unique:
+        return seen
+    lines = lines_of(
+        path,
+        mark,
+        encoding=kwargs.get("encoding") or "utf-8",
+        skipped=skipped,
+        header=has_header,
+        comment=kwargs.get("comment") or "",
+    )
+    if lines is None:
+        return seen
+    if names is not None or not has_header:
+        places = {name: place for place, name in enumerate(table.columns)}
+    else:
+        own = {str(name): name for name in table.columns}
+        places = {own[name]: place for place, name in enumerate(lines.header) if name in own}
+    count = len(lines.rows)
+    read = {name: table[name].iloc[:count].tolist() for name in places}
+    return {**seen, **compared(lines, read, places)}
 
 
 def _joined(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: Any) -> Seen | None:
@@ -227,8 +321,12 @@ def _assigned(labels: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result
     return seen | {"order": order, "rows_right": len(value), "made_missing": lost, "column": str(name)[:80]}
 
 
-def _selected(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
+def _selected(
+    parents: values.Parents, token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
+) -> Seen | None:
     table = args[0]
+    if tables.is_series(result) and len(result) == len(table):
+        parents.remember(result, table)
     if not tables.is_table(result) or len(result) == len(table):
         return None
     return {"rows": len(table), "rows_after": len(result), "order": tables.order(table.index, result.index)}
@@ -238,7 +336,7 @@ def _converted(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result
     before = args[0] if args else kwargs.get("arg")
     if not tables.is_series(before) or not tables.is_series(result):
         return None
-    return tables.change(before, result)
+    return tables.change(before, result) | values.conversion(before, result)
 
 
 def _encoded(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: Any) -> Seen | None:

@@ -46,7 +46,7 @@ LOADER = "loader"  # the kind of what a loader is told as
 _SHARE = 0.02  # of the time since the first call
 _FREE = 0.15  # seconds that may be spent whatever they slow down
 _FAILURES = 3  # of looks at the calls of a library, after which it is left alone
-_FIRST_LOOKS = 3  # calls of a line that are all looked at; then every power of two
+_FIRST_LOOKS = 3  # of a line, unless a call says otherwise
 _MOST_ITEMS = 64  # of a list in a fact
 _DEEPEST = 8  # frames of a library between a function of its own and the user's line
 _FOR_QUESTIONS = 3.0  # seconds that questions at the end may take in all
@@ -77,6 +77,7 @@ class _Watched:
     after: After | None
     before: Before | None
     inside: bool  # called by the library itself, on behalf of a line of the user's
+    looks: int  # calls of a line that are all looked at; then every power of two
 
 
 class Preparation:
@@ -185,10 +186,12 @@ class Preparation:
         label: str = "",
         *,
         inside: bool = False,
+        looks: int = _FIRST_LOOKS,
     ) -> None:
         """Watch a function of a module or a method of a class, where it is there.
 
-        `inside`: the library calls it itself, on behalf of a line of the user's.
+        `inside`: the library calls it itself, on behalf of a line of the user's. `looks`: more of the first calls of a line are
+        looked at, as a loop over columns does something else each time.
         """
         original = getattr(owner, name, None)
         if not callable(original):
@@ -197,7 +200,7 @@ class Preparation:
         call = label or f"{library}.{owner.__name__ + '.' if isinstance(owner, type) else ''}{name}"
 
         def make(original: Callable[..., Any]) -> Callable[..., Any]:
-            return self._wrapper(_Watched(original, call, library, kind, after, before, inside))
+            return self._wrapper(_Watched(original, call, library, kind, after, before, inside, looks))
 
         self._patches.wrap(owner, name, make)
 
@@ -241,7 +244,7 @@ class Preparation:
             frame = None if off else frame_of(sys._getframe(1))
             if frame is None:
                 return original(*args, **kwargs)
-            line = self._due(frame.f_code, frame.f_lasti)
+            line = self._due(frame.f_code, frame.f_lasti, watched.looks)
             if line is None:
                 return original(*args, **kwargs)
             token = self._safely(call, before, args, kwargs) if before is not None else None
@@ -263,7 +266,7 @@ class Preparation:
             caller = caller.f_back
         return caller and self._caller(caller)
 
-    def _due(self, code: CodeType, instruction: int) -> _Line | None:
+    def _due(self, code: CodeType, instruction: int, looks: int = _FIRST_LOOKS) -> _Line | None:
         """The line of a call, where this call is to be looked at."""
         key = (id(code), instruction)
         line = self._lines.get(key)
@@ -272,7 +275,7 @@ class Preparation:
         line.calls += 1
         if line.calls < line.next_look:
             return None
-        line.next_look = line.calls + 1 if line.calls < _FIRST_LOOKS else line.calls * 2
+        line.next_look = line.calls + 1 if line.calls < looks else line.calls * 2
         return line if line.fact is None or self.affordable() else None
 
     def affordable(self) -> bool:

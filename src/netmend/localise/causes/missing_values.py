@@ -1,0 +1,77 @@
+"""Missing values in disguise, words taken for missing values, and gaps filled from rows that have nothing to do with them."""
+
+from __future__ import annotations
+
+import ast
+
+from netmend.diagnose.detectors.missing_values import CategoryTakenForMissing, FilledOverBorders, SentinelFed
+from netmend.localise.case import Case
+from netmend.localise.cause import PROVEN, STRONG, WEAK, Accusation, accuses
+from netmend.vocabulary import Symptom
+
+
+@accuses("PRE-MISS-CLEAN", SentinelFed)
+def sentinel_fed(case: Case, symptom: Symptom) -> Accusation | None:
+    """A number that stands for "not measured" is fed to the model as a value.
+
+    It is farther from all real values than they are from each other, so scaling squeezes these together and the network mostly learns which rows
+    have gaps. Declare it when reading, `pd.read_csv(…, na_values=[-200])`, and fill or drop what is missing then.
+    """
+    value = symptom.detail["value"]
+    if _compares(case, value):
+        return None
+    number = f"{value:g}"
+    return Accusation(
+        PROVEN if value else STRONG + WEAK,
+        reason="It is a number like any other to imputers, means and spreads: nothing fills it, and it rules the scale of its column.",
+        remedy=f"Declare it as missing when reading: na_values=[{number}] (or .replace({number}, float('nan'))), and fill what is missing then.",
+        refutation=f"The number {number} is a real value of these columns.",
+    )
+
+
+def _compares(case: Case, value: float) -> bool:
+    """Does the program ask for this number somewhere: an indicator of its own, or rows that are treated apart?"""
+    return bool(value) and any(
+        _is(part, value)
+        for file in case.sources.files()
+        for node in case.sources.nodes(file, ast.Compare)
+        for part in (node.left, *node.comparators)
+    )
+
+
+def _is(node: ast.AST, value: float) -> bool:
+    try:
+        return isinstance(node, ast.Constant | ast.UnaryOp) and float(ast.literal_eval(node)) == value
+    except (TypeError, ValueError):
+        return False
+
+
+@accuses("PRE-MISS-CLEAN", CategoryTakenForMissing)
+def category_taken_for_missing(case: Case, symptom: Symptom) -> Accusation:
+    """A category is read as missing, because its name is on pandas' list of words for missing values.
+
+    Its rows are dropped, filled with another category or left without a code, and the network never sees them; where the test part loses them too,
+    no score shows it. Read with `keep_default_na=False, na_values=[""]`.
+    """
+    return Accusation(
+        PROVEN if symptom.detail["is_code"] else STRONG + WEAK,
+        reason=f'Readers of pandas take the word "{symptom.detail["word"]}" for a missing value, so a whole category is lost.',
+        remedy='Read with keep_default_na=False, na_values=[""], so that only empty fields are missing.',
+        refutation=f'The word "{symptom.detail["word"]}" means that the value is missing.',
+    )
+
+
+@accuses("PRE-MISS-CLEAN", FilledOverBorders)
+def filled_over_borders(case: Case, symptom: Symptom) -> Accusation:
+    """Gaps are filled across the border between two series, so one takes over the value of another.
+
+    What looks like a measurement belongs to somebody else. Fill within each: `df.groupby("device")["x"].ffill()`, in polars
+    `pl.col("x").forward_fill().over("device")`.
+    """
+    column, over = symptom.detail["column"], symptom.detail["over"]
+    return Accusation(
+        PROVEN,
+        reason="The rows of each series stand together, and filling goes on from the last row of one into the first of the next.",
+        remedy=f'Fill within each: df.groupby("{over}")["{column}"].ffill(), or in polars pl.col("{column}").forward_fill().over("{over}").',
+        refutation=f"All values of `{over}` share one `{column}` that is written down once.",
+    )
