@@ -6,16 +6,19 @@ import re
 from collections.abc import Iterator
 
 from netmend.check.rule import Findings, Snippet, StaticRule
-from netmend.program.engine.history import Branch, Loop
+from netmend.program.engine.history import Branch, Loop, StoreEvent
 from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import (
     Call,
+    Collection,
     Const,
+    Element,
     Item,
     Name,
     Operation,
     Unknown,
     Value,
+    constant,
     resolved,
 )
 from netmend.program.meaning.arrays import same_numbers
@@ -25,6 +28,7 @@ from netmend.program.meaning.roles import MODEL, role
 from netmend.program.meaning.rows import columns_stored, made_of
 from netmend.program.meaning.scores import Scored, scored
 from netmend.program.meaning.statements import argument_node
+from netmend.program.meaning.training import is_backward
 from netmend.program.text.queries import names_in
 
 HEAD = """\
@@ -43,7 +47,7 @@ def best_cut(p, y):
     return grid[np.argmax([f1_score(y, p > t) for t in grid])]
 
 """
-_TEST = re.compile(r"(^|_)(test|final|holdout|held|te|tst|unseen)(_|\d|$)|test$", re.IGNORECASE)
+_TEST = re.compile(r"(^|_)(test|final|holdout|held|te|tst|unseen|[xy]te)(_|\d|$)|test$", re.IGNORECASE)
 _VALIDATION = re.compile(
     r"(^|_)(val|valid|validation|dev|cal|calib|calibration|tune|tuning|train|tr)(_|\d|$)|(val|valid|dev|train)$",
     re.IGNORECASE,
@@ -65,8 +69,7 @@ class ChosenOnScoredRows(StaticRule, code="S956", cause="VAL-TEST-LEAK"):
 
     message = "What decides here is chosen with `{0}`, the truth that the score is then taken against; choose it on the validation part."
     triggers = ("_score(", "_curve(", "best", "argmax", "fit(")
-    needs = "metrics"
-    patterns = (r"\w_score\(",)
+    patterns = (r"\w_score\(|\bbest\w*\b",)
 
     GOOD = (
         Snippet("on the development part", HEAD + "cut = best_cut(scores(x_dev), y_dev)\nprint(f1_score(y_test, scores(x_test) > cut))\n"),
@@ -82,11 +85,14 @@ class ChosenOnScoredRows(StaticRule, code="S956", cause="VAL-TEST-LEAK"):
                 "print(accuracy_score(y_test, p > cut))\n", line=17),
         Snippet("a threshold for each class", HEAD + "p = scores(x_test)\ncuts = np.zeros(4)\nfor j in range(4):\n    tried = [f1_score(y_test[:, j], p[:, j] > t) for t in (0.2, 0.5, 0.8)]\n"
                 "    cuts[j] = (0.2, 0.5, 0.8)[np.argmax(tried)]\nprint(f1_score(y_test, p > cuts, average='macro'))\n", line=18),
+        Snippet("the best of many, by hand", HEAD.replace("y_test =", "yte =") + "p = torch.tensor(scores(x_test))\nbest, cut = 0, 0.5\nfor t in torch.linspace(0, 1, 20):\n    accuracy = ((p > t) == yte).float().mean()\n"
+                "    if accuracy > best:\n        best, cut = accuracy, t\nprint(best, cut)\n", line=19),
         Snippet("calibrated on the test part", HEAD + "from sklearn.linear_model import LogisticRegression\np = scores(x_test)\nfixed = LogisticRegression().fit(p, y_test).predict(p)\nprint(accuracy_score(y_test, fixed))\n", line=17),
     )  # fmt: skip
 
     def check(self, program: Program) -> Findings:
         known = scored(program)
+        told: set[int] = set()
         for score in known:
             truth = same_numbers(score.truth)
             if isinstance(truth, Const | Unknown | Name):
@@ -102,6 +108,7 @@ class ChosenOnScoredRows(StaticRule, code="S956", cause="VAL-TEST-LEAK"):
                 continue
             asked = _asks(program, score, truth)
             if asked is not None:
+                told.add(id(asked))
                 name = next(iter(names), "y")
                 yield self.finding(
                     program,
@@ -109,6 +116,61 @@ class ChosenOnScoredRows(StaticRule, code="S956", cause="VAL-TEST-LEAK"):
                     self.message.format(name),
                     see=[("The score is taken here.", score.event.node)],
                 )
+
+        yield from self._best_of_many(program, told)
+
+    def _best_of_many(self, program: Program, told: set[int]) -> Findings:
+        """`if accuracy > best: best, cut = accuracy, t` over numbers that are written out, with the truth of the test part."""
+        for loop in program.loops:
+            if loop.iterable is None or not _is_grid(resolved(loop.iterable)):
+                continue
+            events = list(loop.body.events())
+            if any(is_backward(event) for event in events):
+                continue
+            for part in loop.parts():
+                if not isinstance(part, Branch) or not isinstance(part.test, Operation):
+                    continue
+                if part.test.operator not in (">", "<", ">=", "<=") or not _keeps_element(part, loop):
+                    continue
+                if any(id(value) in told for value in walk(part.test)):
+                    continue
+                names = set(_compared_names(program, part.test))
+                if any(map(_TEST.search, names)) and not any(map(_VALIDATION.search, names)):
+                    name = next(name for name in sorted(names) if _TEST.search(name))
+                    yield self.finding(program, part.node, self.message.format(name))
+
+
+def _is_grid(source: Value) -> bool:
+    """Numbers to be tried: `np.arange(0, 1, 0.05)`, `torch.linspace(…)`, `(0.2, 0.5, 0.8)`."""
+    if isinstance(source, Call):
+        name = source.qualified.rpartition(".")[2]
+        return name in ("arange", "linspace", "logspace", "geomspace") or (
+            name in ("range",) and all(isinstance(resolved(value), Const) for value in source.args)
+        )
+    return (
+        isinstance(source, Collection)
+        and len(source.items) > 1
+        and all(isinstance(constant(item), float) for item in source.items)
+    )
+
+
+def _keeps_element(branch: Branch, loop: Loop) -> bool:
+    """Is the number that was tried kept?"""
+    source = resolved(loop.iterable)
+    return any(
+        isinstance(event, StoreEvent)
+        and any(isinstance(part, Element) and resolved(part.iterable) is source for part in walk(event.value))
+        for event in branch.blocks[0].events()
+    )
+
+
+def _compared_names(program: Program, test: Operation) -> Iterator[str]:
+    """The names that are written in the comparisons and metrics that a test is computed from."""
+    for part in walk(test):
+        is_score = isinstance(part, Operation) and part.operator == "==" and part is not test
+        is_metric = isinstance(part, Call) and part.qualified.startswith("sklearn.metrics.")
+        if (is_score or is_metric) and part.node is not None:
+            yield from names_in(part.node)
 
 
 def _names(score: Scored) -> list[str]:

@@ -63,7 +63,8 @@ class OneNetworkForAllFolds(StaticRule, code="S952", cause="VAL-SPLIT"):
     """
 
     message = "This network is trained on through all folds, so from the second on it has seen its test fold; make a new one inside the loop."
-    triggers = ("KFold", "ShuffleSplit", "LeaveOneGroupOut", "LeaveOneOut", "LeavePOut", "fold")
+    triggers = ("KFold", "ShuffleSplit", "LeaveOneGroupOut", "LeaveOneOut", "LeavePOut", "fold", "!=")
+    needs = "backward"
     patterns = (
         r"\.split\(",
         r"for\s+\w*fold",
@@ -82,6 +83,7 @@ class OneNetworkForAllFolds(StaticRule, code="S952", cause="VAL-SPLIT"):
         Snippet("with numbers of folds", HEAD + "net = nn.Sequential(nn.Linear(8, 2))\nfor fold, (tr, te) in enumerate(KFold(5).split(X)):\n" + ROUND, line=11),
         Snippet("own folds", HEAD + "net = nn.Linear(8, 2)\nfolds = np.array_split(np.random.permutation(len(X)), 5)\nfor i, te in enumerate(folds):\n"
                 "    tr = np.concatenate([part for j, part in enumerate(folds) if j != i])\n" + ROUND, line=11),
+        Snippet("each person once", HEAD + "person = np.load('person.npy')\nnet = nn.Linear(8, 2)\nfor one in np.unique(person):\n    tr, te = person != one, person == one\n" + ROUND, line=12),
         Snippet("given to a function", HEAD + "def validate(net, folds):\n    for fold in range(5):\n        tr, te = folds[fold]\n" + "".join(f"    {line}\n" for line in ROUND.splitlines()), line=12),
     )  # fmt: skip
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import AUGMENT, CallEvent, Event, Loop
 from netmend.program.engine.program import Program
-from netmend.program.engine.values import Call, Collection, Element, Value, constant, resolved
+from netmend.program.engine.values import (
+    Call,
+    Collection,
+    Element,
+    Function,
+    Operation,
+    Value,
+    constant,
+    resolved,
+)
 from netmend.program.meaning.averages import is_single
 from netmend.program.meaning.loaders import loader_made, run_over
 from netmend.program.meaning.operations import behind, walk
@@ -22,6 +32,9 @@ _OF_A_SET = frozenset(
      "pearsonr", "spearmanr", "kendalltau", "auroc", "average_precision", "binary_auroc", "multiclass_auroc", "binary_f1_score",
      "multiclass_f1_score", "binary_precision", "binary_recall", "pearson_corrcoef", "spearman_corrcoef", "cohen_kappa", "concordance_index")
 )  # fmt: skip
+_OWN = re.compile(
+    r"(^|_)(f1|fbeta|precision|recall|r2|sensitivity|specificity|mcc)(_|$|score)", re.IGNORECASE
+)
 _LIBRARIES = (
     "sklearn.metrics.",
     "scipy.stats.",
@@ -50,7 +63,7 @@ class SetMetricOfBatches(StaticRule, code="S953", cause="VAL-METRIC"):
     """
 
     message = "`{0}` of single batches is averaged, which is not the `{0}` of the whole set; collect targets and predictions of all batches and compute it once behind the loop."
-    triggers = tuple(sorted(_OF_A_SET))
+    triggers = (*sorted(_OF_A_SET), "f1", "precision", "recall", "r2")
     patterns = (r"no_grad|inference_mode|\.eval\(",)
 
     GOOD = (
@@ -66,12 +79,17 @@ class SetMetricOfBatches(StaticRule, code="S953", cause="VAL-METRIC"):
     BAD = (
         Snippet("a list", HEAD + LOOP + "        scores.append(f1_score(y, p > 0))\nprint(np.mean(scores))\n", line=11),
         Snippet("a sum", HEAD + "@torch.no_grad()\ndef test(net, loader):\n    total = 0\n    for x, y in loader:\n        total += roc_auc_score(y.numpy(), net(x).numpy())\n    return total / len(loader)\n\ntest(net, loader)\n", line=11),
+        Snippet("an own function", HEAD + "def f1(p, y):\n    hits = (p * y).sum()\n    return 2 * hits / (p.sum() + y.sum() + 1e-8)\n\ntotal = 0\nwith torch.no_grad():\n    for x, y in loader:\n"
+                "        total += f1((net(x) > 0).float(), y).item()\nprint(total / len(loader))\n", line=14),
         Snippet("by hand in batches", HEAD + "net.eval()\nscores = []\nwith torch.no_grad():\n    for rows in torch.arange(900).split(64):\n        scores.append(f1_score(y[rows], net(x[rows]) > 0))\nprint(sum(scores) / len(scores))\n", line=11),
     )  # fmt: skip
 
     def check(self, program: Program) -> Findings:
         for loop, metric, _ in _averaged(program):
-            name = (metric.call.qualified or metric.call.method).rpartition(".")[2]
+            function = resolved(metric.call.function)
+            name = (
+                function.name if isinstance(function, Function) else metric.call.qualified.rpartition(".")[2]
+            )
             yield self.finding(
                 program,
                 metric.node,
@@ -85,7 +103,8 @@ def _averaged(program: Program) -> Iterator[tuple[Loop, CallEvent, Event]]:
     found: dict[int, tuple[Loop, CallEvent, Event]] = {}
     for event in program.calls:
         call = event.call
-        if not call.qualified.startswith(_LIBRARIES) or call.qualified.rpartition(".")[2] not in _OF_A_SET:
+        is_known = call.qualified.startswith(_LIBRARIES) and call.qualified.rpartition(".")[2] in _OF_A_SET
+        if not is_known and not _is_own_quotient(call):
             continue
         loop = event.loop
         if loop is None or loop.iterable is None or not grad_is_off(event):
@@ -100,6 +119,23 @@ def _averaged(program: Program) -> Iterator[tuple[Loop, CallEvent, Event]]:
         ):
             found[id(loop)] = (loop, event, collected)
     yield from found.values()
+
+
+def _is_own_quotient(call: Call) -> bool:
+    """A function of the program that is called like one of these and divides by something counted in the batch."""
+    function = resolved(call.function)
+    if not isinstance(function, Function) or not _OWN.search(function.name):
+        return False
+    result = resolved(call)
+    result = behind(
+        result, lambda value: value.receiver if isinstance(value, Call) and value.method == "item" else None
+    )
+    if not isinstance(result, Operation) or result.operator != "/":
+        return False
+    return any(
+        isinstance(part, Call) and (part.method or part.qualified).rpartition(".")[2] == "sum"
+        for part in walk(result.operands[1])
+    )
 
 
 def _is_of_batches(loop: Loop) -> bool:

@@ -11,6 +11,7 @@ from netmend.program.engine.values import (
     Call,
     Collection,
     Const,
+    Element,
     Item,
     Operation,
     Value,
@@ -48,6 +49,7 @@ class QueryAmongItsNeighbours(StaticRule, code="S955", cause="VAL-METRIC"):
 
     message = "Each sample is among its own nearest neighbours, which always counts as right; put the diagonal out of reach: {0}.fill_diagonal_({1}float('inf'))."
     neighbours = "Each sample is its own nearest neighbour, which always counts as right; ask for one neighbour more and leave out the first: [:, 1:]."
+    own_rows = "The neighbours are looked for among the very rows that are asked about, so each row finds itself first; ask about rows that it was not fitted to."
     triggers = (
         "topk(",
         "argsort(",
@@ -55,6 +57,7 @@ class QueryAmongItsNeighbours(StaticRule, code="S955", cause="VAL-METRIC"):
         "argmin(",
         "argmax(",
         "kneighbors(",
+        "KNeighbors",
         ".min(",
         ".max(",
         "argpartition(",
@@ -66,6 +69,7 @@ class QueryAmongItsNeighbours(StaticRule, code="S955", cause="VAL-METRIC"):
         Snippet("masked", SELF_HEAD + "s = z @ z.T\ns = s.masked_fill(torch.eye(len(z)).bool(), -1e9)\nnear = s.topk(5).indices\n" + _HITS),
         Snippet("the first is left out", SELF_HEAD + "near = torch.cdist(z, z).argsort(1)[:, 1:6]\n" + _HITS),
         Snippet("one more is asked for", SELF_HEAD + "near = (z @ z.T).topk(6, dim=1).indices[:, 1:]\n" + _HITS),
+        Snippet("one by one, without itself", SELF_HEAD + "hits = 0\nfor i in range(len(z)):\n    near = z @ z[i]\n    near[i] = -1\n    hits += int(y[near.argmax()] == y[i])\n"),
         Snippet("another gallery", SELF_HEAD + "g, t = net(torch.load('g.pt')), torch.load('t.pt')\nnear = torch.cdist(z, g).topk(5, largest=False).indices\nprint((t[near] == y[:, None]).float().mean())\n"),
         Snippet("a graph of neighbours", SELF_HEAD + "near = torch.cdist(z, z).topk(5, largest=False).indices\nprint(z[near].mean(1))\n"),
         Snippet("scikit-learn leaves it out", SELF_HEAD + "near = NearestNeighbors(n_neighbors=5).fit(z).kneighbors()[1]\n" + _HITS),
@@ -76,6 +80,8 @@ class QueryAmongItsNeighbours(StaticRule, code="S955", cause="VAL-METRIC"):
         Snippet("sorted", SELF_HEAD + "near = torch.cdist(z, z).argsort(dim=1)[:, :5]\n" + _HITS, line=7),
         Snippet("the nearest", SELF_HEAD + "near = torch.mm(z, z.t()).argmax(1)\nprint((y[near] == y).float().mean())\n", line=7),
         Snippet("in a function", "import torch\n\n@torch.no_grad()\ndef precision(net, x, y, k=5):\n    z = net(x)\n    near = torch.cdist(z, z).topk(k, largest=False).indices\n    return (y[near] == y[:, None]).float().mean()\n", line=6),
+        Snippet("one by one", SELF_HEAD + "hits = 0\nfor i in range(len(z)):\n    best = (z @ z[i]).argmax()\n    hits += int(y[best] == y[i])\n", line=9),
+        Snippet("a classifier by neighbours", SELF_HEAD + "from sklearn.neighbors import KNeighborsClassifier\nknn = KNeighborsClassifier(5).fit(z, y)\nprint(knn.score(z, y))\n", line=9),
         Snippet("scikit-learn", SELF_HEAD + "search = NearestNeighbors(n_neighbors=5).fit(z)\n_, near = search.kneighbors(z)\n" + _HITS, line=8),
     )  # fmt: skip
 
@@ -87,6 +93,14 @@ class QueryAmongItsNeighbours(StaticRule, code="S955", cause="VAL-METRIC"):
                     continue
                 for part in _ranking(picked.key):
                     yield self._at(program, part)
+
+        for event in program.methods_of("score", "predict"):
+            made = _made(event.call.receiver)
+            data = event.call.argument("X", 0)
+            fitted = _fitted(program, event.call.receiver)
+            is_search = made.endswith(("KNeighborsClassifier", "KNeighborsRegressor"))
+            if is_search and data is not None and fitted is not None and _are_same(program, fitted, data):
+                yield self.finding(program, event.node, self.own_rows)
 
     def _at(self, program: Program, ranking: Call) -> Finding | None:
         if ranking.method == "kneighbors":
@@ -116,9 +130,14 @@ def _picked(value: Value) -> Item | None:
 
 def _are_same(program: Program, one: Value, other: Value) -> bool:
     one, other = same_numbers(one), same_numbers(other)
-    while isinstance(other, Item) and _adds_axis(other.key):
+    while isinstance(other, Item) and (_adds_axis(other.key) or _is_counter(other.key)):
         other = same_numbers(other.base)
     return one is other or alike(one, other)
+
+
+def _is_counter(key: Value) -> bool:
+    """The number of the query in a loop over all of them."""
+    return isinstance(resolved(key), Element)
 
 
 def _adds_axis(key: Value) -> bool:
@@ -209,6 +228,9 @@ def _pair(program: Program, value: Value) -> Value | None:
     if len(sides) != 2:
         return None
     one, other = (behind(side, _turned) for side in sides)
+    for whole, row in ((one, other), (other, one)):  # `z @ z[i]`
+        if isinstance(row, Item) and _is_counter(row.key) and same_numbers(row.base) is whole:
+            return whole
     return one if one is other or alike(one, other) else None
 
 
@@ -221,6 +243,14 @@ def _turned(value: Value) -> Value | None:
         return value.base
     before = same_numbers(value)
     return before if before is not value else None
+
+
+def _made(value: Value | None) -> str:
+    """The class of a search for neighbours, also behind `.fit(…)`."""
+    made = resolved(value)
+    while isinstance(made, Call) and made.method == "fit":
+        made = resolved(made.receiver)
+    return made.qualified if isinstance(made, Call) else ""
 
 
 def _fitted(program: Program, search: Value | None) -> Value | None:

@@ -11,7 +11,7 @@ from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Operation, Value, resolved
 from netmend.program.meaning.operations import walk
-from netmend.program.meaning.rows import columns_stored, made_of
+from netmend.program.meaning.rows import columns_stored
 from netmend.program.meaning.scores import MASKED
 from netmend.program.meaning.training import is_backward
 
@@ -111,7 +111,8 @@ class SeenItemsRanked(StaticRule, code="S958", cause="VAL-METRIC"):
         loop = event.loop
         if loop is not None and any(is_backward(each) for each in loop.events()):
             return
-        if any(_takes_out(program, part) for part in made_of(program, scores)):
+        between = walk(scores, into=lambda part: not _is_over_all_items(part))
+        if any(_takes_out(program, part) for part in between):
             return
         function = program.function(event.node)
         around = function if function is not None else program.tree

@@ -18,6 +18,7 @@ from netmend.program.engine.values import (
     resolved,
 )
 from netmend.program.meaning.arrays import same_numbers
+from netmend.program.meaning.operations import walk
 from netmend.program.meaning.rows import is_part, made_of, rows_of
 
 _JOINS = frozenset(
@@ -37,12 +38,12 @@ def copied_within(program: Program, values: Iterable[Value]) -> list[Value]:
 def _copied(program: Program, value: Value) -> Iterator[Value]:
     if isinstance(value, Call) and value.result is None:
         is_more = _draws_again(value) or _repeats(value) or _joins_copies(program, value)
-        if is_more and not any(is_part(part) for part in rows_of(program, value)[1:]):
+        if is_more and not any(is_part(program, part) for part in rows_of(program, value)[1:]):
             yield value
     elif isinstance(value, Item):
         chosen = resolved(value.key)
         is_more = isinstance(chosen, Call) and _chooses_again(chosen)
-        if is_more and not any(is_part(part) for part in rows_of(program, value.base)):
+        if is_more and not any(is_part(program, part) for part in rows_of(program, value.base)):
             yield chosen
     elif isinstance(value, Collection) and value.kind == "list":
         yield from _listed_twice(program, value)
@@ -74,7 +75,9 @@ def _draws_again(call: Call) -> bool:
 
 
 def _chooses_again(call: Call) -> bool:
-    """Row numbers drawn with replacement: `rng.choice(rows, n)`."""
+    """Row numbers drawn with replacement or repeated: `rng.choice(rows, n)`, `df.index.repeat(3)`."""
+    if call.method == "repeat" or call.qualified in ("numpy.repeat", "torch.repeat_interleave"):
+        return True
     if call.qualified not in ("numpy.random.choice", "random.choices") and call.method not in (
         "choice",
         "choices",
@@ -155,7 +158,7 @@ def _listed_twice(program: Program, listed: Collection) -> Iterator[Value]:
     for event in added:
         item = event.call.args[0]
         made = rows_of(program, item)
-        if any(is_part(part) for part in made):
+        if any(is_part(program, part) for part in made):
             continue
         plain = (other for other in added if other is not event and before(other, event))
         if any(
@@ -183,8 +186,14 @@ def _is_made_again(program: Program, event: CallEvent, made: list[Value]) -> boo
         return False
     outer = resolved(loops[1].iterable)
     inside = list(made_of(program, event.call.args[0]))
-    uses_inner = any(isinstance(part, Element) and resolved(part.iterable) is source for part in inside)
-    changed = isinstance(made[0], Call) and made[0].node is not None
+    # pieces of one recording are cut by the counter, copies are turned by it
+    uses_inner = any(
+        isinstance(each, Element) and resolved(each.iterable) is source
+        for part in inside
+        if isinstance(part, Item)
+        for each in walk(part.key)
+    )
+    changed = isinstance(made[0], Call) and made[0].method != "crop"
     return (
         changed
         and not uses_inner

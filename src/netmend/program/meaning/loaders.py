@@ -209,10 +209,21 @@ def drawn(program: Program, value: Value | None) -> Value | None:
     if isinstance(value, Item) and isinstance(value.key, Const) and isinstance(value.key.value, int):
         element = resolved(value.base)
         loader = loader_made(element.iterable) if isinstance(element, Element) else None
-        samples = samples_of(program, dataset_of(loader)) if loader is not None else None
+        samples = samples_of(program, _whole(dataset_of(loader))) if loader is not None else None
         if samples is not None and 0 <= value.key.value < len(samples):
             return samples[value.key.value]
     return None
+
+
+def _whole(dataset: Value | None) -> Value | None:
+    """The dataset that a part was taken from by `random_split` or `Subset`."""
+    if isinstance(dataset, Item):
+        made = resolved(dataset.base)
+        if isinstance(made, Call) and made.qualified == "torch.utils.data.random_split" and made.args:
+            return resolved(made.args[0])
+    if isinstance(dataset, Call) and dataset.qualified == "torch.utils.data.Subset" and dataset.args:
+        return resolved(dataset.args[0])
+    return dataset
 
 
 _EVALUATION_KEYS = ("val", "test", "valid", "validation", "eval")

@@ -21,7 +21,7 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
-from netmend.program.meaning.arrays import SPLIT, same_numbers
+from netmend.program.meaning.arrays import SPLIT, complements, same_numbers
 from netmend.program.meaning.loaders import drawn
 from netmend.program.meaning.operations import parts_of, reached
 
@@ -37,7 +37,7 @@ _OF_ARGUMENT = frozenset(
 )
 # Calls whose result has other rows than what they are given.
 _NO_ROWS = frozenset(
-    ("len", "range", "print", "open", "set", "sorted", "enumerate", "int", "float", "str", "zeros_like", "ones_like", "empty_like", "full_like",
+    ("len", "range", "print", "set", "sorted", "enumerate", "zeros_like", "ones_like", "empty_like", "full_like",
      "rand_like", "randn_like", "randint_like", "zeros", "ones", "full", "empty", "arange", "randperm", "permutation", "argsort", "unique",
      "corrcoef", "topk")
 )  # fmt: skip
@@ -180,13 +180,13 @@ def holds_all(program: Program, data: Value, parted: Value) -> bool:
     """Does `data` hold the rows that `parted` is split from, those that will be evaluated among them?"""
     whole = {id(part) for part in rows_of(program, parted)}
     own = rows_of(program, data)
-    if any(picks_rows(part) and (id(part) not in whole or is_part(part)) for part in own):
+    if any(picks_rows(part) and (id(part) not in whole or is_part(program, part)) for part in own):
         return False
     return any(id(part) in whole and not isinstance(part, Const | Name) for part in own)
 
 
-def is_part(value: Value) -> bool:
-    """A part of an earlier split, or rows between two bounds; a condition on rows is none."""
+def is_part(program: Program, value: Value) -> bool:
+    """A part of an earlier split, or a run of rows whose rest is another part; what was left out at reading is none."""
     if isinstance(value, Call):
         return value.qualified == SPLIT
     if not isinstance(value, Item):
@@ -197,6 +197,11 @@ def is_part(value: Value) -> bool:
     key = resolved(value.key)
     if isinstance(key, Collection) and key.items:
         key = resolved(key.items[0])
-    return (isinstance(key, Operation) and key.operator == "slice" and is_row_key(value)) or any(
+    return id(value) in _cut_apart(program) or any(
         isinstance(part, Call) and part.method == "split" for part in reached(key, parts_of, 200)
     )
+
+
+@once
+def _cut_apart(program: Program) -> frozenset[int]:
+    return frozenset(id(cut.item) for pair in complements(program) for cut in pair if cut.item is not None)

@@ -19,6 +19,7 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
+from netmend.program.meaning.loaders import label_of
 from netmend.program.meaning.losses import loss_uses
 from netmend.program.meaning.operations import reached, walk
 from netmend.program.meaning.partitions import partitions
@@ -86,22 +87,31 @@ def column_of(value: Value | None) -> str | None:
 
 @once
 def targets(program: Program) -> Targets:
-    aimed = [use.target for use in loss_uses(program) if use.target is not None]
-    aimed += [value for partition in partitions(program) for value in partition.targets]
     found: set[int] = set()
     columns: set[str] = set()
-    for value in aimed:
+
+    def add(value: Value | None) -> None:
         for part in reached(value, lambda each: () if column_of(each) else carried(program, each), 200):
             name = column_of(part)
             if name:
                 columns.add(name)
             if not isinstance(part, Const | Name | Unknown):
                 found.add(id(part))
+
+    for use in loss_uses(program):
+        add(use.target)
     for use in loss_uses(program):
         found -= {id(part) for part in rows_of(program, use.prediction)}
+    learned = frozenset(found)
+    for partition in partitions(program):
+        for value in partition.targets:
+            add(value)
+        for value in partition.inputs:
+            add(label_of(program, resolved(value)))
     for partition in partitions(program):
         for value in partition.inputs:
-            found -= {id(part) for part in rows_of(program, value)}
+            if id(resolved(value)) not in learned:
+                found -= {id(part) for part in rows_of(program, value)}
     return Targets(frozenset(found), frozenset(columns))
 
 
