@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from netmend.check.rule import RULES
 from netmend.localise.case import Case
 from netmend.localise.cause import CAUSES, FAIR, PRIOR, PROVEN, STRONG, confidence, fault
 from netmend.localise.outcome import harm, relief
 from netmend.localise.refuted import refuted, stopped_at
+from netmend.unit import page
 from netmend.vocabulary import LEAVES, Advice, Evidence, Fault, Site
 from netmend.vocabulary.finding import Finding
 
@@ -29,6 +31,9 @@ REFUTED = 4 * STRONG
 _NEAR = 1  # lines
 # sentences and halves of them, not within brackets
 _BETWEEN = re.compile(r"(?<=[.;])\s+(?=[^)\]]*(?:[(\[]|$))")
+
+_SHORT = 80  # characters of a sentence that alone explains little
+_SENTENCE_END = re.compile(r"(?<=[.])\s+(?=[A-Z`])")
 
 # Figures that are certainly another quantity than what they are called: faults, though of a family that is mostly advice.
 _WRONG_FIGURES = frozenset({"S601", "S604", "S605", "S612", "S615", "S618", "S953", "S954", "S955", "S958"})
@@ -103,7 +108,7 @@ def _added(sure: float, weight: float) -> float:
 
 
 def _of_its_own(case: Case, finding: Finding) -> Fault:
-    evidence = [Evidence(f"{finding.message} ({finding.code} of `netmend check`)", ALONE - PRIOR)]
+    evidence = [Evidence(f"The source shows it ({finding.code} of `netmend check`).", ALONE - PRIOR)]
     evidence += _of_the_run(case, finding)
     title = LEAVES[finding.cause].title
     fix = finding.fix.title if finding.fix is not None else ""
@@ -113,15 +118,25 @@ def _of_its_own(case: Case, finding: Finding) -> Fault:
         component=f"{Path(finding.file).name}:{finding.line}",
         site=_site(finding),
         summary=_sentence(finding.message),
-        reason=f"{title[:1].upper()}{title[1:]}.",
+        reason=_why(finding) or f"{title[:1].upper()}{title[1:]}.",
         remedy=f"{_sentence(fix or _instruction(finding.message)).removesuffix('.')} ({Path(finding.file).name}:{finding.line}).",
         refutation="Changing that line does not avoid the error."
         if stopped_at(case, finding)
+        else "The score stays what it is once that line is changed."
+        if LEAVES[finding.cause].of_evaluation
         else "Changing that line does not improve the run.",
         related=[Site(place.file, place.line) for place in finding.related],
         # What the run shows is not this finding's doing until somebody has tried: nothing else is explained away by it.
         explains=(),
     )
+
+
+def _why(finding: Finding) -> str:
+    """Why it hurts, in the words of the rule's page: what follows the sentence that says what is seen, two sentences where the first is short."""
+    rule = RULES.classes().get(finding.code)
+    paragraph = page(rule)[1].split("\n\n")[0] if rule is not None else ""
+    sentences = _SENTENCE_END.split(" ".join(paragraph.split()))
+    return " ".join(sentences[: 2 if len(sentences[0]) < _SHORT else 1])
 
 
 def _of_the_run(case: Case, finding: Finding) -> list[Evidence]:
