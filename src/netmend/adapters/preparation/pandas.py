@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from netmend.adapters.preparation import tables, values
+from netmend.adapters.preparation.divisions import divisions
 from netmend.adapters.preparation.raw_text import compared, lines_of
 from netmend.adapters.preparation.sentinels import reach_the_model
 from netmend.adapters.preparation.watch import Preparation, Seen
@@ -100,7 +101,14 @@ def watch(preparation: Preparation) -> None:
     preparation.wrap(
         frame, "_set_item", "assign", _assigned, _assigning, label="pandas.DataFrame.[]=", inside=True
     )
-    preparation.wrap(frame, "__getitem__", "select", partial(_selected, parents), label="pandas.DataFrame.[]")
+    known = divisions(preparation)
+
+    def selected(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
+        if tables.is_table(result) and len(result) != len(args[0]):
+            known.selected(args[0], args[1])
+        return _selected(parents, token, args, kwargs, result)
+
+    preparation.wrap(frame, "__getitem__", "select", selected, label="pandas.DataFrame.[]")
     preparation.wrap(
         pandas, "to_numeric", "convert", _converted, label="pandas.to_numeric", looks=_FIRST_COLUMNS
     )

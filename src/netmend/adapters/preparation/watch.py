@@ -37,6 +37,9 @@ LIBRARIES = (
     "PIL.Image",
     "cv2",
     "imageio.v3",
+    "sklearn.model_selection",
+    "torch.utils.data",
+    "datasets",
 )  # each in a module of this folder with a function `watch`
 
 # What is asked at the end of every run, each in a module of this folder with a function `ask`.
@@ -220,6 +223,16 @@ class Preparation:
 
         if callable(getattr(owner, name, None)):
             self._patches.wrap(owner, name, make)
+
+    def patch(self, owner: Any, name: str, make: Callable[[Any], Callable[..., Any]]) -> None:
+        """Put a wrapper of another kind in a function's place; `observe` is what it looks through."""
+        if callable(getattr(owner, name, None)):
+            self._patches.wrap(owner, name, make)
+
+    def observe(self, call: str, look: Callable[[], None]) -> None:
+        """Look at something that no result of a call shows, as long as looking is affordable."""
+        if not self._busy and call not in self.off and self.affordable():
+            self._safely(call, look)
 
     def at_end(self, about: str, question: Callable[[Preparation], None]) -> None:
         """Ask something once the program has ended, while what it made is still there."""

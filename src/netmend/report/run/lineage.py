@@ -96,6 +96,8 @@ def words(seen: Mapping[str, Any]) -> Iterator[str]:
         columns = seen.get("columns")
         size = plural(int(after if after is not None else before or 0), "row")
         yield f"{size}, {plural(columns, 'column')}" if isinstance(columns, int) else size
+    if isinstance(seen.get("rows_tested"), int):
+        yield f"{count(seen['rows_tested'])} more for the test"
     assigned = seen.get("assigned") or ()
     if assigned:
         yield (

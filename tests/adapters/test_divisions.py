@@ -1,0 +1,127 @@
+"""What is seen of a division of rows: whose they are, and whether one person's lie in both parts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from netmend.adapters.preparation.batches import Batches
+from netmend.adapters.preparation.divisions import divisions
+from netmend.adapters.preparation.watch import Preparation
+from netmend.observe.sites import Sites
+
+
+@pytest.fixture
+def preparation() -> Preparation:
+    watched = Preparation(Sites())
+    watched.batches = Batches()
+    return watched
+
+
+def _told(preparation: Preparation, answers: np.ndarray) -> dict[str, object]:
+    """What is known at the end, where the batches show these answers."""
+    preparation.batches.keep("training", 0, np.random.default_rng(0).normal(size=(len(answers), 3)), answers)
+    divisions(preparation).ask()
+    facts = [fact for fact in preparation.facts.values() if fact.kind == "split"]
+    return dict(facts[-1].seen) if facts else {}
+
+
+def _people(each: int = 10) -> tuple[list[str], np.ndarray]:
+    people = [f"P{person:03d}" for person in range(40) for _ in range(each)]
+    ill = np.random.default_rng(1).random(40) < 0.5
+    return people, np.repeat(ill, each).astype(np.int64)
+
+
+def test_people_beside_the_rows_are_found(preparation: Preparation) -> None:
+    patient, y = _people()
+    order = np.random.default_rng(0).permutation(len(y))
+    divisions(preparation).by_numbers("library.split", len(y), order[100:], order[:100], (y,))
+    seen = _told(preparation, y)
+    assert len(patient) == len(y)
+    assert (seen["identity"], seen["groups"], seen["in_both"], seen["same_answer"]) == (
+        "patient",
+        40,
+        1.0,
+        1.0,
+    )
+
+
+def test_a_number_that_is_fed_to_the_model_is_no_identity(preparation: Preparation) -> None:
+    member = np.repeat(np.arange(40), 10)
+    y = np.repeat(np.random.default_rng(1).random(40) < 0.5, 10).astype(np.int64)
+    order = np.random.default_rng(0).permutation(len(y))
+    divisions(preparation).by_numbers("library.split", len(y), order[100:], order[:100], (member, y), y)
+    preparation.batches.keep("training", 0, member[order[100:], None].astype(np.float32), y[order[100:]])
+    divisions(preparation).ask()
+    assert "identity" not in next(iter(preparation.facts.values())).seen
+
+
+@pytest.mark.parametrize(
+    ("name", "groups"), [("{0}/leaf{1:03d}_{2}.png", 100), ("p{1:02d}_slice{2}.png", 50)]
+)
+def test_files_are_grouped_by_the_beginning_of_their_names(
+    preparation: Preparation, name: str, groups: int
+) -> None:
+    kinds = ["ash", "oak"] if "leaf" in name else [""]
+    files = [
+        Path(name.format(kind, leaf, variant)) for kind in kinds for leaf in range(50) for variant in range(4)
+    ]
+    y = (
+        np.array([k for k in range(len(kinds)) for _ in range(200)])
+        if len(kinds) > 1
+        else np.repeat(np.arange(50) % 2, 4)
+    )
+    order = np.random.default_rng(0).permutation(len(y))
+    divisions(preparation).by_numbers("library.split", len(y), order[60:], order[:60], (files, y), y)
+    seen = _told(preparation, y)
+    assert seen["of_files"] and seen["groups"] == groups and seen["in_both"] > 0.9
+
+
+def test_two_masks_that_exclude_one_another_divide_a_table(preparation: Preparation) -> None:
+    pd = pytest.importorskip("pandas")
+    people, ill = _people()
+    table = pd.DataFrame({"who": people, "ill": ill})
+    mask = np.random.default_rng(2).random(len(table)) < 0.25
+    known = divisions(preparation)
+    known.selected(table, ~mask)
+    known.selected(table, table["ill"] == 1)
+    known.selected(table, mask)
+    seen = _told(preparation, ill[~mask])
+    assert seen["rows_tested"] == mask.sum() and seen["identity"] == "who"
+
+
+def test_a_splitter_gives_what_it_always_gave() -> None:
+    module = pytest.importorskip("sklearn.model_selection")
+    from netmend.adapters.preparation import sklearn
+
+    X, y = np.arange(200).reshape(100, 2), np.tile([0, 1], 50)
+    plain = [
+        [part.tolist() for part in pair] for pair in module.KFold(4, shuffle=True, random_state=3).split(X, y)
+    ]
+    watched = Preparation(Sites())
+    try:
+        sklearn.watch(watched)
+        again = [
+            [part.tolist() for part in pair]
+            for pair in module.KFold(4, shuffle=True, random_state=3).split(X, y)
+        ]
+        train, _ = module.train_test_split(X, random_state=0)
+    finally:
+        watched.remove()
+    assert plain == again and len(train) == 75
+    assert [(fact.seen["rows"], fact.seen["rows_tested"]) for fact in watched.facts.values()] == [
+        (75, 25),
+        (75, 25),
+    ]
+
+
+def test_what_cannot_be_compared_is_left_alone(preparation: Preparation) -> None:
+    odd = SimpleNamespace(rows=object())
+    divisions(preparation).by_numbers(
+        "library.split", 40, range(30), range(30, 40), (odd, [object()] * 40, np.full(40, np.nan))
+    )
+    divisions(preparation).ask()
+    assert "identity" not in next(iter(preparation.facts.values())).seen
