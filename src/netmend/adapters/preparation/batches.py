@@ -16,7 +16,7 @@ class Batch:
 
     step: int
     inputs: Any  # arrays: one row for each sample
-    targets: Any
+    targets: Any  # of an evaluation without a loss: no columns
 
 
 class Batches:

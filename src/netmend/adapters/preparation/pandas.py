@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from netmend.adapters.preparation import tables, values
+from netmend.adapters.preparation import pandas_joins, tables, values
 from netmend.adapters.preparation.divisions import divisions
 from netmend.adapters.preparation.raw_text import compared, lines_of
 from netmend.adapters.preparation.sentinels import reach_the_model
@@ -59,11 +59,7 @@ def watch(preparation: Preparation) -> None:
         look = partial(_read_text, separator) if separator else _read
         preparation.wrap(pandas, name, "read", look, label=f"pandas.{name}")
     preparation.at_end("pandas.read", reach_the_model)
-    preparation.wrap(pandas, "merge", "join", _merged, label="pandas.merge")
-    preparation.wrap(frame, "merge", "join", _merged)
-    preparation.wrap(frame, "join", "join", _joined)
-    preparation.wrap(pandas, "merge_asof", "join", _joined, label="pandas.merge_asof")
-    preparation.wrap(pandas, "concat", "join", _concatenated, label="pandas.concat")
+    pandas_joins.watch(preparation)
     for owner in (frame, series):
         for kind, names in (
             ("order", _ORDERING),
@@ -155,7 +151,7 @@ def _values(
     if name in _FILLING:
         table = before if tables.is_frame(before) else parents.of(args[0])
         seen |= values.over_borders(before, after, table)
-    return seen
+    return {**seen, **pandas_joins.looked_up(before, args)} if name == "map" else seen
 
 
 def _of_text(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
@@ -212,100 +208,6 @@ def _read_text(
     count = len(lines.rows)
     read = {name: table[name].iloc[:count].tolist() for name in places}
     return {**seen, **compared(lines, read, places)}
-
-
-def _joined(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: Any) -> Seen | None:
-    left = args[0] if args else kwargs.get("left")
-    if not tables.is_frame(left) or not tables.is_frame(table):
-        return None
-    return tables.change(left, table)
-
-
-def _merged(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: Any) -> Seen | None:
-    left = args[0] if args else kwargs.get("left")
-    right = args[1] if len(args) > 1 else kwargs.get("right")
-    if not (tables.is_frame(left) and tables.is_frame(right) and tables.is_frame(table)):
-        return None
-    assert left is not None and right is not None
-    how = kwargs.get("how", args[2] if len(args) > 2 else "inner")
-    seen: dict[str, Any] = {
-        "rows": len(left),
-        "rows_right": len(right),
-        "rows_after": len(table),
-        "how": str(how),
-    }
-    keys = _keys(left, right, args, kwargs)
-    if keys is not None:
-        seen |= _partners(left[keys[0]], right[keys[1]])
-    return seen
-
-
-def _keys(
-    left: Any, right: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[list[Any], list[Any]] | None:
-    on = kwargs.get("on", args[3] if len(args) > 3 else None)
-    of_left, of_right = kwargs.get("left_on", on), kwargs.get("right_on", on)
-    if of_left is None and of_right is None and not (kwargs.get("left_index") or kwargs.get("right_index")):
-        of_left = of_right = [name for name in left.columns if name in set(right.columns)]
-    names = [
-        [name] if isinstance(name, str) else list(name) for name in (of_left, of_right) if name is not None
-    ]
-    if len(names) != 2 or not all(
-        name in table.columns for table, own in zip((left, right), names, strict=True) for name in own
-    ):
-        return None
-    return names[0], names[1]
-
-
-def _partners(left: Any, right: Any) -> dict[str, Any]:
-    """Rows without a partner, keys that stand several times, and whether spelling keeps partners apart."""
-    one, other = (
-        [tuple(row) for row in tables.sample(table).itertuples(index=False)] for table in (left, right)
-    )
-    every = {tuple(row) for row in right.drop_duplicates().itertuples(index=False)}
-    alone = [row for row in one if row not in every]
-    seen: dict[str, Any] = {
-        "alone": len(alone) / len(one) if one else 0.0,
-        "repeated_left": 1 - len(set(one)) / len(one) if one else 0.0,
-        "repeated_right": 1 - len(set(other)) / len(other) if other else 0.0,
-        "key_types": [str(left.dtypes.iloc[0]), str(right.dtypes.iloc[0])],
-    }
-    if alone:
-        spelled = {tuple(map(_spelling, row)) for row in every}
-        seen["alone_by_spelling"] = sum(tuple(map(_spelling, row)) in spelled for row in alone) / len(one)
-    return seen
-
-
-def _spelling(value: Any) -> str:
-    text = str(value).strip().casefold()
-    return text.removesuffix(".0").lstrip("0") or "0" if text.replace(".", "", 1).isdigit() else text
-
-
-def _concatenated(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: Any) -> Seen | None:
-    given = args[0] if args else kwargs.get("objs")
-    parts = (
-        list(given.values())
-        if isinstance(given, dict)
-        else list(given)
-        if isinstance(given, list | tuple)
-        else []
-    )
-    if len(parts) < 2 or not all(map(tables.is_table, parts)):
-        return None
-    axis = kwargs.get("axis", args[1] if len(args) > 1 else 0)
-    side_by_side = axis in (1, "columns")
-    shares = [max(tables.missing(part).values(), default=0.0) for part in parts]
-    worst = max(tables.missing(table).values(), default=0.0)
-    seen: dict[str, Any] = {
-        "rows": max(map(len, parts)) if side_by_side else sum(map(len, parts)),
-        "rows_after": len(table),
-        "side_by_side": side_by_side,
-    }
-    if worst > max(shares):
-        seen["made_missing"] = worst - max(shares)
-    if side_by_side:
-        seen["orders"] = [tables.order(parts[0].index, part.index) for part in parts[1:]]
-    return seen
 
 
 def _made(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:

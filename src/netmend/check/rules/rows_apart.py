@@ -160,6 +160,8 @@ class OrdersDiffer(StaticRule, code="S911", cause="DAT-LABEL"):
         Snippet("one seed for two draws", HEAD + 'df = pd.read_csv("a.csv")\nx = df[["a"]].sample(frac=1, random_state=1).to_numpy()\ny = df["y"].sample(frac=1, random_state=1).to_numpy()\n' + PAIR),
         Snippet("labels looked up by name", HEAD + "import os\nlabels = pd.read_csv('y.csv').set_index('name')['y']\nfiles = os.listdir('img')\nx = np.stack([np.load(f) for f in files])\n"
                 "y = np.array([labels[f] for f in files])\n" + PAIR),
+        Snippet("one label for all files of a folder", HEAD + "import os\nrows = []\nfor label, name in enumerate(os.listdir('img')):\n    files = os.listdir(os.path.join('img', name))\n"
+                "    rows += list(zip(files, [label] * len(files)))\n"),
         Snippet("keys of two names", HEAD + "import sqlite3\ncon = sqlite3.connect('a.db')\nx = np.array(con.execute('SELECT a FROM customer ORDER BY id').fetchall())\n"
                 "y = np.array(con.execute('SELECT y FROM churn ORDER BY customer_id').fetchall())\n" + PAIR),
     )  # fmt: skip

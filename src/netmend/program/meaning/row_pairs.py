@@ -12,6 +12,7 @@ from netmend.program.engine.values import (
     Attribute,
     Call,
     Collection,
+    Element,
     Instance,
     Item,
     Param,
@@ -70,8 +71,12 @@ _LIBRARIES = ("numpy.", "pandas.", "polars.", "sklearn.", "scipy.")
 
 
 def _is_closed(program: Program, value: Value) -> bool:
-    """Something made of a table in a way that is not followed: its rows are its own."""
+    """Something made of a table in a way that is not followed, or of one row of it: its rows are its own."""
+    if isinstance(value, Element):
+        return True
     if isinstance(value, Call):
+        if value.qualified and "." not in value.qualified:  # `len(files)`
+            return True
         return value.qualified.startswith(_LIBRARIES) or (
             value.receiver is not None and table_of(program, value.receiver) is not None
         )

@@ -231,6 +231,8 @@ class Data:
     def close(self) -> None:
         opened, self._open = self._open, None
         if opened is not None:
+            if opened.inputs is not None and opened.print.phase == "evaluation":
+                self._keep(opened, opened.inputs.new_zeros((len(opened.inputs), 0)))  # answers without a loss
             opened.gathering.close(lambda: self.session.recorder.batch(opened.print))
 
     def step_over(self, step: int) -> None:
@@ -241,6 +243,7 @@ class Data:
     def finish(self) -> None:
         self.deferred.collect(wait=True)
         self.close()
+        self.deferred.collect(wait=True)  # what was kept of the last batch
 
 
 class Opening:

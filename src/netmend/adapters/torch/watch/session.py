@@ -137,6 +137,7 @@ class TorchSession:
     def finish(self) -> None:
         """Close what is open and hand out the last results; call before `remove`."""
         parts = (
+            self.data.finish,  # the last batch, about which companions ask
             *(companion.finish for companion in reversed(self.companions)),
             self.evaluation.close,
             self.steps.finish,
@@ -144,7 +145,6 @@ class TorchSession:
             self.optimizers.finish,
             self.models.finish,
             self.progress.finish,
-            self.data.finish,
         )
         for part in (*parts, self._collect_all):
             attempt(self, "the end of the run", part)
