@@ -114,6 +114,16 @@ LOADER = LoaderFact("train", samples=400, phase="training")
         (found("S507", "PRE-TRAIN-TEST-SKEW"), trace(*batches(0.05, 1000)), True),
         (found("S507", "PRE-TRAIN-TEST-SKEW"), trace(*batches(1.0, 1000)), False),
         (found("S507", "PRE-TRAIN-TEST-SKEW"), trace(*batches(0.0, 0)[:4]), False),
+        (
+            found("S501", "API-SHUFFLE-POS"),
+            trace(LoaderFact("all", "Rows", 90, 90, created=HERE), steps=9),
+            True,
+        ),
+        (
+            found("S501", "API-SHUFFLE-POS"),
+            trace(LoaderFact("all", "Rows", 91, 90, created=HERE), steps=9),
+            False,
+        ),
         (found("S521", "VAL-SPLIT"), trace(*batches(0.0, 1000), LOADER), True),
         (found("S521", "VAL-SPLIT"), trace(*batches(0.0, 350), LOADER), False),
         (found("S521", "VAL-SPLIT"), trace(*batches(0.0, 1000)), False),

@@ -142,6 +142,21 @@ def _nothing_in_both(case: Case, finding: Finding) -> str:
     return f"None of {len(tested)} evaluation samples checked was trained on."
 
 
+def _in_one_batch(case: Case, finding: Finding) -> str:
+    """An order that does not matter: the loaders made there hand out everything at once."""
+    made = [
+        loader
+        for loader in case.trace.loaders
+        if loader.created is not None and _at(case, loader.created, finding)
+    ]
+    whole = [
+        loader
+        for loader in made
+        if loader.samples and loader.batch_size and loader.samples <= loader.batch_size
+    ]
+    return "All samples come in one batch." if made and whole == made else ""
+
+
 def _stayed_finite(case: Case, finding: Finding) -> str:
     """Logarithms, roots and quotients that would have become infinite."""
     _, losses = case.trace.loss
@@ -168,6 +183,7 @@ _MEASURES: dict[str, Callable[[Case, Finding], str]] = {
     "S216": _same_shape,
     "S507": _prepared_alike,
     "S531": _prepared_alike,
+    "S501": _in_one_batch,
     "S511": _nothing_in_both,
     "S521": _nothing_in_both,
     "S524": _nothing_in_both,

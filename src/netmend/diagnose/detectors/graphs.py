@@ -272,6 +272,11 @@ class NothingGetsGradients(Detector, code="D240"):
     }
 
 
+def _root(wire: Wire) -> tuple[str, ...]:
+    """The part of the model that a parameter belongs to."""
+    return tuple(wire.name.split(".")[:2])
+
+
 _IDLE = Layer("extra", executed=False, gradient=None, update=0.0)
 
 
@@ -289,6 +294,9 @@ class UnusedModules(Detector, code="D226", needs_fixed_data=True):
             if not plain_execution(trace, model) or not any(wire.flows for wire in own):
                 continue
             idle = [wire for wire in own if self._idle(wire)]
+            # `nn.TransformerEncoder(layer, 6)` copies the layer that it is given: the original rests.
+            originals = {_root(wire) for wire in idle if wire.twin}
+            idle = [wire for wire in idle if _root(wire) not in originals]
             if not idle:
                 continue
             part = Part(model, own, idle)
@@ -307,5 +315,8 @@ class UnusedModules(Detector, code="D226", needs_fixed_data=True):
             Layer("a"), replace(_IDLE, gradient=0.1, update=0.01)
         ),
         "a compiled model hides its layers": lambda: trained(*network(_IDLE)[2:]),
+        "the original of layers that were copied from it": lambda: trained(
+            Layer("stack.0", start=9), Layer("stack.1", start=9), replace(_IDLE, start=9)
+        ),
     }
     FAULTY = {"a block is left out": lambda: trained(Layer("a"), _IDLE, Layer("b"), losses=[1.0] * 40)}

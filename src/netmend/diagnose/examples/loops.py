@@ -73,6 +73,7 @@ class Layer:
     registered: bool = True
     fresh: bool = True
     zeros: bool = False
+    start: int = 0  # layers with the same number start with the same weights
     weight: bool = True
     settings: Mapping[str, Any] | None = None
 
@@ -102,9 +103,9 @@ def network(*layers: Layer, model: str = "model") -> list[Fact | Table]:
         )
         if not layer.weight:
             continue
-        rms = 0.1 + 0.01 * number
+        rms = 0.1 + 0.01 * (layer.start or number)
         peak = (1.7 if layer.fresh else 4.0) * rms
-        start = Statistics(0.01 * number, rms, rms, -peak, peak, 0.0, 0)
+        start = Statistics(0.01 * (layer.start or number), rms, rms, -peak, peak, 0.0, 0)
         if layer.zeros:
             start = Statistics(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0)
         found.append(
