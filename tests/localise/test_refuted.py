@@ -21,6 +21,7 @@ from netmend.vocabulary import (
     OptimizerFact,
     ParameterFact,
     Pattern,
+    PreparationFact,
     RunFact,
     Site,
     Table,
@@ -43,6 +44,7 @@ def trace(*parts: object, steps: int = 100, status: str = "finished", stopped: S
         ParameterFact: "parameter",
         OptimizerFact: "optimizer",
         LoaderFact: "loader",
+        PreparationFact: "preparation",
     }
     facts: dict[str, dict[str, object]] = {
         "run": {"r": RunFact("r", "train.py", steps=steps, status=status, exception_site=stopped)}
@@ -92,6 +94,7 @@ NONE = Table.of("gradient", "model.weight", {0: (0.0, 0.0), 1: (0.0, 0.0)})
 WEIGHT = ParameterFact("model.weight", "model", (3, 4), optimizer="opt")
 FINITE = Table.of("step", "opt", dict.fromkeys(range(100), (0.5, 1.0)))
 INFINITE = Table.of("step", "opt", {step: (float("inf") if step == 90 else 0.5, 1.0) for step in range(100)})
+LISTED = PreparationFact("listdir@train.py:3", "os.listdir", "read", seen={"numbered": 12})
 LOADER = LoaderFact("train", samples=400, phase="training")
 
 
@@ -127,6 +130,8 @@ LOADER = LoaderFact("train", samples=400, phase="training")
         (found("S521", "VAL-SPLIT"), trace(*batches(0.0, 1000), LOADER), True),
         (found("S521", "VAL-SPLIT"), trace(*batches(0.0, 350), LOADER), False),
         (found("S521", "VAL-SPLIT"), trace(*batches(0.0, 1000)), False),
+        (found("S934", "DAT-LABEL"), trace(), True),
+        (found("S934", "DAT-LABEL"), trace(LISTED), False),
         (found("S225", "LOS-CALC"), trace(FINITE), True),
         (found("S225", "LOS-CALC"), trace(INFINITE), False),
         (found("S225", "LOS-CALC"), trace(), False),

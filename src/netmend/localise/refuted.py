@@ -11,7 +11,7 @@ from netmend.diagnose.measures.batches import features, prints
 from netmend.diagnose.measures.loop import calls
 from netmend.localise.case import Case
 from netmend.program.text.queries import last_name
-from netmend.vocabulary import LEAVES, LossFact, OperandFact, Site
+from netmend.vocabulary import LEAVES, LossFact, OperandFact, PreparationFact, Site
 from netmend.vocabulary.finding import Finding
 
 ENOUGH_STEPS = 30  # from which measuring says more than reading
@@ -171,6 +171,13 @@ def _nothing_raised(case: Case, finding: Finding) -> str:
     return "The program finished without the exception this would raise." if done else ""
 
 
+def _folders_by_number(case: Case, finding: Finding) -> str:
+    """Names of folders that sort as words as they sort as numbers, or are no numbers."""
+    if any("numbered" in fact.seen for fact in case.trace.all(PreparationFact)):
+        return ""
+    return "No folder that was listed holds names whose order as words is another than as numbers."
+
+
 # What the run measures of each rule.
 _MEASURES: dict[str, Callable[[Case, Finding], str]] = {
     "S113": _evaluated_in_mode("training_mode", "The model was in evaluation mode"),
@@ -194,6 +201,7 @@ _MEASURES: dict[str, Callable[[Case, Finding], str]] = {
     "S309": _nothing_raised,
     "S310": _nothing_raised,
     "S330": _nothing_raised,
+    "S934": _folders_by_number,
     "S717": _nothing_raised,
     "S722": _nothing_raised,
 }

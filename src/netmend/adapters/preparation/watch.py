@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from netmend.observe.recorder import Recorder
 
 LIBRARIES = (
+    "os",
     "pandas",
     "tokenizers",
     "PIL.Image",
