@@ -10,6 +10,7 @@ import pytest
 
 from netmend.adapters.preparation.conversions import carried_over, converted, narrowed
 from netmend.adapters.preparation.notations import Notation, kind_of_number, notation, number, shape
+from netmend.adapters.preparation.numpy import misread
 from netmend.adapters.preparation.written_dates import comes_first
 
 DRAWN = random.Random(1)
@@ -60,6 +61,15 @@ def test_amounts_that_become_missing() -> None:
     assert seen["coerced"] == pytest.approx(sum("," in t for t in texts) / len(texts))
     assert seen["coerced_numbers"] == 1 and seen["coerced_kinds"] == ["marks"]
     assert "d,ddd.dd" in seen["coerced_shapes"]
+
+
+def test_amounts_that_cannot_be_read_and_become_0() -> None:
+    texts = [f"{amount:,.2f}" for amount in AMOUNTS]
+    seen = converted(texts, [float(text) if "," not in text else 0.0 for text in texts])
+    assert seen["coerced"] > 0.4 and seen["replaced_by"] == 0
+    assert (
+        converted(texts, [float(text.split(",")[0]) for text in texts])["mistake"] == "cut at the first mark"
+    )
 
 
 def test_words_that_become_missing_are_no_numbers() -> None:
@@ -151,3 +161,20 @@ def test_filled_over_borders() -> None:
     assert not list(
         carried_over(offsets, offsets[kept], {"row": np.arange(60), "weekday": np.arange(60) % 7})
     )
+
+
+def test_bytes_read_with_another_type() -> None:
+    wave = (np.sin(np.arange(20_000) / 20) * 3000).astype("<i2")
+    assert misread(np.frombuffer(wave.tobytes(), np.uint8)) == {"mistake": "halves", "meant": "int16"}
+    assert misread(np.frombuffer(wave.tobytes(), ">i2"))["mistake"] == "byte order"
+    assert misread(np.frombuffer(wave.tobytes(), np.float32))["mistake"] == "no floats"
+    assert not misread(wave)
+    drawn = np.random.default_rng(0)
+    photo = np.clip(drawn.normal(120, 40, (64, 64, 3)).cumsum(0) / 8 % 256, 0, 255).astype(np.uint8)
+    for sound in (
+        photo.reshape(-1),
+        drawn.integers(0, 2, 5000).astype(np.uint8),
+        drawn.integers(0, 9, 5000),
+        drawn.normal(size=5000),
+    ):
+        assert not misread(sound)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
@@ -107,6 +108,9 @@ def _misread(pairs: Sequence[tuple[str, Any]]) -> Seen:
         len({_ratio(meant, value) for _, meant, value in wrong}) == 1 and len(wrong) == count
     ):
         return {}  # one factor for all: another unit
+    filled = _filled_instead(wrong, len(pairs), way)
+    if filled:
+        return filled
     for mistake, explains in _MISTAKES.items():
         if mistake != "sign" and not marked:
             continue
@@ -122,6 +126,27 @@ def _misread(pairs: Sequence[tuple[str, Any]]) -> Seen:
                 "misread_most": max(abs(_ratio(meant, value)) for _, meant, value in wrong),
             }
     return {}
+
+
+def _filled_instead(wrong: Sequence[tuple[str, float, float]], rows: int, way: Notation | None) -> Seen:
+    """Texts that could not be read and were replaced in the same step: all by one number."""
+    texts = [text for text, _, _ in wrong]
+    kinds = {notations.kind_of_number(text) for text in texts}
+    if (
+        len({value for _, _, value in wrong}) > 1
+        or len({meant for _, meant, _ in wrong}) < _VARIED
+        or "plain" in kinds
+    ):
+        return {}
+    return {
+        "decimal": way.decimal if way is not None else ".",
+        "thousands": way.thousands if way is not None else "",
+        "coerced": len(wrong) / rows,
+        "coerced_numbers": 1.0,
+        "coerced_kinds": sorted(kinds),
+        "coerced_shapes": notations.usual_shapes(texts),
+        "replaced_by": wrong[0][2],
+    }
 
 
 def _ratio(meant: float, value: float) -> float:
@@ -150,6 +175,13 @@ def _thousands_as_decimal(text: str, meant: float, value: float, way: Notation |
     return read is not None and math.isclose(read, value, rel_tol=_CLOSE)
 
 
+def _cut_at_mark(text: str, meant: float, value: float, way: Notation | None) -> bool:
+    """Only what stands before the first mark was read."""
+    before = re.split(r"[.,]", text, maxsplit=1)[0]
+    read = notations.number(before, None)
+    return read is not None and before != text and math.isclose(read, value, rel_tol=_CLOSE)
+
+
 def _sign_gone(text: str, meant: float, value: float, way: Notation | None) -> bool:
     return math.isclose(meant, -value, rel_tol=_CLOSE)
 
@@ -159,6 +191,7 @@ _MISTAKES = {
     "decimal mark taken out": _decimal_gone,
     "all marks taken out": _digits_only,
     "thousands read as decimals": _thousands_as_decimal,
+    "cut at the first mark": _cut_at_mark,
 }
 
 

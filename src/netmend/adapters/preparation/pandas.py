@@ -95,7 +95,14 @@ def watch(preparation: Preparation) -> None:
         )
     # `__setitem__` counts references to its table: what it calls is watched instead.
     preparation.wrap(
-        frame, "_set_item", "assign", _assigned, _assigning, label="pandas.DataFrame.[]=", inside=True
+        frame,
+        "_set_item",
+        "assign",
+        partial(_assigned, preparation),
+        _assigning,
+        label="pandas.DataFrame.[]=",
+        inside=True,
+        looks=_FIRST_COLUMNS,
     )
     known = divisions(preparation)
 
@@ -214,14 +221,28 @@ def _made(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
     return tables.size(args[0])
 
 
+def _was_seen(preparation: Preparation, value: Any) -> bool:
+    """Whether the call that made a value has been looked at for what it lost."""
+    maker = preparation.origins.of(value)
+    fact = preparation.facts.get(maker) if maker is not None else None
+    return fact is not None and fact.kind == "convert"
+
+
 def _assigning(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return args[0].index
+    """Labels of the rows, and the column that is about to be replaced."""
+    table, name = args[0], args[1]
+    is_there = isinstance(name, str) and table.columns.is_unique and name in table.columns
+    return table.index, table[name] if is_there else None
 
 
-def _assigned(labels: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
+def _assigned(
+    preparation: Preparation, token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
+) -> Seen | None:
     """A column is put into a table. A series goes by labels, not by place."""
-    name, value = args[1], args[2]
+    (labels, before), name, value = token, args[1], args[2]
     seen: dict[str, Any] = {"rows": len(labels), "assigned": [str(name)[:80]]}
+    if before is not None and not _was_seen(preparation, value):
+        seen |= values.conversion(before, args[0][name]) | values.over_borders(before, args[0][name], args[0])
     if not tables.is_series(value) or not len(labels):
         return seen
     order = tables.order(labels, value.index)

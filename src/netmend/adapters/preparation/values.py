@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -126,35 +126,39 @@ def _series_of(table: Any, without: set[Any]) -> Iterator[tuple[str, Any]]:
         return
     for name in list(table.columns)[:_COLUMNS]:
         column = table[name]
-        is_time = getattr(column.dtype, "kind", "") in "mM" or _ON_TIME.search(str(name))
-        if name in without or is_time or getattr(column.dtype, "kind", "O") == "f" or column.isna().any():
+        kind = getattr(column.dtype, "kind", "O")
+        if name in without or kind in "mMf" or column.isna().any() or is_time(name, str(column.iloc[0])):
             continue
-        if getattr(column.dtype, "kind", "O") == "O" or not _is_number(column):
-            first = str(column.iloc[0])
-            if re.match(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}", first):
-                continue
         codes = np.unique(np.asarray(column.astype(str)), return_inverse=True)[1]
         yield str(name)[:80], codes
+
+
+def is_time(name: Any, first: str) -> bool:
+    """Does a column tell when: its values are no series of their own."""
+    return (
+        _ON_TIME.search(str(name)) is not None
+        or re.match(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}", first) is not None
+    )
 
 
 # -- values that stand for nothing
 
 
 def sentinels(table: Any) -> list[list[Any]]:
-    """Numbers far from all others that stand in many rows: column, number, share of rows, distance in quartile ranges."""
+    """`far_numbers` of a table."""
     if not is_frame(table) or len(table) < _LEAST or not table.columns.is_unique:
         return []
-    step = -(-len(table) // _SAMPLE)
-    part = table.iloc[::step]
-    found: list[list[Any]] = []
-    for name in list(table.columns)[: 4 * _COLUMNS]:
-        column = part[name]
-        if not _is_number(column):
-            continue
-        far = far_value(np.asarray(column.to_numpy(float, na_value=np.nan)))
-        if far is not None:
-            found.append([str(name)[:80], *far])
-    return found[:_MOST_SENTINELS]
+    part = table.iloc[:: -(-len(table) // _SAMPLE)]
+    columns = {name: part[name] for name in list(table.columns)[: 4 * _COLUMNS] if _is_number(part[name])}
+    return far_numbers(
+        {name: np.asarray(column.to_numpy(float, na_value=np.nan)) for name, column in columns.items()}
+    )
+
+
+def far_numbers(columns: Mapping[Any, Any]) -> list[list[Any]]:
+    """Numbers far from all others that stand in many rows: column, number, share of rows, distance in quartile ranges."""
+    found = ((name, far_value(numbers)) for name, numbers in columns.items())
+    return [[str(name)[:80], *far] for name, far in found if far is not None][:_MOST_SENTINELS]
 
 
 _SHARE = (0.005, 0.6)  # of rows

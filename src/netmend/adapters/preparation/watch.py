@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 LIBRARIES = (
     "os",
     "pandas",
+    "numpy",
+    "polars",
     "tokenizers",
     "PIL.Image",
     "cv2",

@@ -8,6 +8,7 @@ from typing import Any
 from netmend.diagnose.detector import Detector
 from netmend.diagnose.examples.curves import trace_of
 from netmend.diagnose.measures.losses_of_values import call_of, losses, others
+from netmend.diagnose.measures.preparation import prepared
 from netmend.unit import convention, exact
 from netmend.vocabulary import PreparationFact, Site, Symptom, Trace
 
@@ -102,6 +103,7 @@ _WORDS = {
     "sign": "the minus sign is gone",
     "decimal mark taken out": "the decimal mark '{decimal}' was taken out or for thousands",
     "all marks taken out": "all marks were taken out, the decimal one too",
+    "cut at the first mark": "only what stands before the first mark was read",
     "thousands read as decimals": "the mark of thousands '{thousands}' was read as a decimal point",
 }
 
@@ -160,6 +162,7 @@ class NumbersMadeMissing(Detector, code="D822"):
             written = max(float(loss.get("coerced_numbers", 0)), float(loss.get("coerced_dates", 0)))
             if share < self.least or written < self.numbers:
                 continue
+            missing = f"{loss['replaced_by']:g}" if "replaced_by" in loss else "missing"
             what = "dates" if loss.get("coerced_dates") else "numbers"
             kept = (
                 f", while those written as {loss['kept_shapes'][0]} were kept"
@@ -167,7 +170,7 @@ class NumbersMadeMissing(Detector, code="D822"):
                 else ""
             )
             message = (
-                f"{call_of(fact)} made {share:.0%} of `{loss['column']}`{others(fact, 'coerced', loss)} missing, though these are {what},"
+                f"{call_of(fact)} made {share:.0%} of `{loss['column']}`{others(fact, 'coerced', loss)} {missing}, though these are {what},"
                 f" written as {' and '.join(loss['coerced_shapes'][:2])}{kept}."
             )
             yield self.symptom(message, fact.name, share, self.least, loss, site=fact.site)
@@ -215,3 +218,39 @@ _TOO_SMALL = {
     "merged": "{call}{to} left {merged_left:,} of {merged:,} different numbers in `{column}`: the type has too few digits for them.",
     "epoch": "{call} read the seconds in `{column}` as nanoseconds: all dates are 1 January 1970.",
 }
+
+
+class BytesMisread(Detector, code="D827"):
+    """Bytes were read as numbers of another type than they were written with, or together with the header of their file.
+
+    Two bytes of one 16-bit sample become two samples, the order of bytes is the other one, or whole numbers are taken for floats. What comes
+    out has the right length, or twice that, and is noise.
+    """
+
+    HEALTHY = {"as they were written": lambda: line("numpy.frombuffer", "read")}
+    FAULTY = {
+        "halves of samples": lambda: _of_bytes(mistake="halves", meant="int16", type="uint8"),
+        "the other order": lambda: _of_bytes(mistake="byte order", meant=">i2", type="int16"),
+        "a header": lambda: _of_bytes(mistake="header", header="a WAV header", type="int16"),
+    }
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for fact in prepared(trace, "read"):
+            found = fact.seen.get("misread_bytes")
+            if found:
+                told = _BYTES[found["mistake"]].format(call=call_of(fact), **found)
+                yield self.symptom(told, fact.name, detail=found, site=fact.site)
+
+
+_BYTES = {
+    "halves": "{call} read bytes as {type} though two of them make one number: every second one is almost always near 0.",
+    "byte order": "{call} read {type} with the bytes of each number exchanged: the other way round neighbours differ far less.",
+    "no floats": "{call} read bytes as {type}, and a large part of these numbers is infinite, not a number or next to nothing.",
+    "header": "{call} read {header} as {type}: the file does not begin with its numbers.",
+}
+
+
+def _of_bytes(**found: Any) -> Trace:
+    name = "frombuffer@prepare.py:7"
+    site = Site("prepare.py", 7)
+    return trace_of(PreparationFact(name, "numpy.frombuffer", "read", site, seen={"misread_bytes": found}))

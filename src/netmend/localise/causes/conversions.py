@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from netmend.diagnose.detectors.conversions import (
+    BytesMisread,
     DayAndMonthExchanged,
     NumbersMadeMissing,
     NumbersMisread,
@@ -34,6 +35,7 @@ _NOTATION = {
     "sign": "Keep the sign: replace brackets or the typographic minus by '-' before the numbers are read.",
     "decimal mark taken out": "Replace the decimal mark by a point instead of removing it: .str.replace({thousands!r}, '').str.replace({decimal!r}, '.'), or read with decimal={decimal!r}{read}.",
     "all marks taken out": "Take only the mark of thousands out and put a point in the place of the decimal one: read with decimal={decimal!r}{read}.",
+    "cut at the first mark": "Read the whole number: take the mark of thousands out first, .str.replace({thousands!r}, '', regex=False).",
     "thousands read as decimals": "Read with thousands={thousands!r}, decimal={decimal!r}, or take the mark of thousands out first: .str.replace({thousands!r}, '', regex=False).",
 }
 
@@ -119,4 +121,27 @@ def type_too_small(case: Case, symptom: Symptom) -> Accusation:
         reason="The type has too few bits, no sign or no decimals for these numbers; nothing is raised.",
         remedy=remedy,
         refutation="The numbers are meant to be cut, wrapped or rounded here.",
+    )
+
+
+_BYTES = {
+    "halves": 'Read them as they were written: dtype="{meant}".',
+    "byte order": 'Say the order of the bytes: dtype="{meant}".',
+    "no floats": 'Read them with the type they were written with, for example dtype="int16", and convert then.',
+    "header": "Read the file with a reader of its format (wave, soundfile, np.load), or skip its header with offset=.",
+}
+
+
+@accuses("PRE-WRONG-DTYPE", BytesMisread)
+def bytes_misread(case: Case, symptom: Symptom) -> Accusation:
+    """Bytes are read as numbers of another type than they were written with.
+
+    `np.frombuffer` and `np.fromfile` believe whatever type they are given. Look it up in the file's format (`getsampwidth()` of a WAV file) and
+    give it, with the order of bytes: `np.frombuffer(data, dtype="<i2")`.
+    """
+    return Accusation(
+        PROVEN,
+        reason="No type is stored with bare bytes, so nothing is raised: what comes out is noise instead of a signal.",
+        remedy=_BYTES[symptom.detail["mistake"]].format(**symptom.detail),
+        refutation="The bytes were written with this type.",
     )
