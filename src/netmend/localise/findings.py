@@ -36,7 +36,9 @@ _SHORT = 80  # characters of a sentence that alone explains little
 _SENTENCE_END = re.compile(r"(?<=[.])\s+(?=[A-Z`])")
 
 # Figures that are certainly another quantity than what they are called: faults, though of a family that is mostly advice.
-_WRONG_FIGURES = frozenset({"S601", "S604", "S605", "S612", "S615", "S618", "S953", "S954", "S955", "S958"})
+_WRONG_FIGURES = frozenset(
+    {"S601", "S604", "S605", "S612", "S615", "S618", "S953", "S954", "S955", "S957", "S958", "S959"}
+)
 # Rules whose mistake a training loss cannot show: answers given to the decoder, derivatives that teach nothing, trained weights thrown
 # away, a best state that is never taken, a sign with which any loss falls. Neither a low loss nor what was watched speaks against them.
 _BEYOND_THE_LOSS = frozenset({"S217", "S218", "S230", "S231", "S236", "S237", "S238", "S239", "S346", "S617"})

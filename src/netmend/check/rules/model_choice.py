@@ -11,7 +11,9 @@ from netmend.program.engine.program import Program
 from netmend.program.engine.values import Element, Operation, Param, Value, resolved
 from netmend.program.meaning.loaders import dataset_of, loader_made, split_of
 from netmend.program.meaning.operations import walk
+from netmend.program.meaning.scores import is_score
 from netmend.program.meaning.training import rounds
+from netmend.program.text.queries import names_in
 
 CHOSEN_HEAD = """\
 import torch
@@ -114,10 +116,25 @@ def fit(model, train_loader, {0}, epochs=50):
             opt.step()
         score = accuracy(model, {1})
 """
+PARTS = """\
+import copy
+import torch
+from sklearn.metrics import f1_score
+x_train, y_train, x_val, y_val, x_test, y_test = torch.load("parts.pt")
+net, best = torch.nn.Linear(8, 2), 0.0
+opt = torch.optim.Adam(net.parameters())
+for epoch in range(50):
+    opt.zero_grad()
+    torch.nn.functional.cross_entropy(net(x_train), y_train).backward()
+    opt.step()
+"""
+SCORES = "print(f1_score(y_val, net(x_val).argmax(1)), f1_score(y_test, net(x_test).argmax(1)))\n"
 KEEP = "        if score > best:\n            best, state = score, copy.deepcopy(model.state_dict())\n"
 SAVE = "        if score > best:\n            best = score\n            torch.save(model.state_dict(), 'best.pt')\n"
-_TEST = re.compile(r"(^|_)test(_|$|loader|set|data)", re.IGNORECASE)
-_VALIDATION = re.compile(r"(^|_)(val|valid|validation|dev|eval)(_|$|loader|set|data)", re.IGNORECASE)
+_TEST = re.compile(r"(^|_)([xy]?te|[xy]?test)(_|$|loader|set|data)", re.IGNORECASE)
+_VALIDATION = re.compile(
+    r"(^|_)([xy]?val|[xy]?va|valid|validation|dev|eval)(_|$|loader|set|data)", re.IGNORECASE
+)
 
 
 class ChosenByTestNotValidation(StaticRule, code="S616", cause="VAL-TEST-LEAK"):
@@ -130,16 +147,28 @@ class ChosenByTestNotValidation(StaticRule, code="S616", cause="VAL-TEST-LEAK"):
     """
 
     message = "The best state is chosen by {0}, although {1} is available; choose by {1} and keep the test set for the end."
-    triggers = ("test_loader", "test_set", "testloader", "test_data", "test_dl")
+    triggers = (
+        "test_loader",
+        "test_set",
+        "testloader",
+        "test_data",
+        "test_dl",
+        "y_test",
+        "y_te",
+        "yte",
+        "test_y",
+    )
     needs = "state_dict"
     patterns = (r"\.backward\(",)
 
     GOOD = (
         Snippet("chosen by validation", VALIDATION_HEAD.format("val_loader, test_loader", "val_loader") + KEEP + "    return accuracy(model, test_loader)\n"),
+        Snippet("arrays, by validation", PARTS + "    score = f1_score(y_val, net(x_val).argmax(1))\n" + KEEP.replace("        if", "    if").replace("            best", "        best").replace("model", "net") + SCORES),
         Snippet("no validation set", VALIDATION_HEAD.format("test_loader", "test_loader") + KEEP),
     )  # fmt: skip
     BAD = (
         Snippet("kept", VALIDATION_HEAD.format("val_loader, test_loader", "test_loader") + KEEP, line=19),
+        Snippet("arrays", PARTS + "    score = f1_score(y_test, net(x_test).argmax(1))\n" + KEEP.replace("        if", "    if").replace("            best", "        best").replace("model", "net") + SCORES, line=12),
         Snippet("saved", VALIDATION_HEAD.format("valid_loader, test_loader", "test_loader") + SAVE, line=19),
     )  # fmt: skip
 
@@ -151,10 +180,13 @@ class ChosenByTestNotValidation(StaticRule, code="S616", cause="VAL-TEST-LEAK"):
             if not any(id(outer) in around for outer in part.around()) or not _keeps(part.blocks[0].events()):
                 continue
             sources = _sources(part.test)
-            names = {source.name for source in sources}
-            if not names or not all(_TEST.search(name) for name in names):
+            names = {source.name for source in sources} or _scored_names(part.test)
+            if not names or not any(map(_TEST.search, names)) or any(map(_VALIDATION.search, names)):
                 continue
-            other = _validation(program, part)
+            if sources and not all(map(_TEST.search, names)):
+                continue
+            names = {name for name in names if _TEST.search(name)}
+            other = _validation(program, part) if sources else _other_part(program)
             if other:
                 yield self.finding(program, part.node, self.message.format(min(names), other))
 
@@ -171,6 +203,28 @@ def _sources(value: Value) -> list[Param]:
         if isinstance(source, Param) and (_TEST.search(source.name) or _VALIDATION.search(source.name)):
             found.append(source)
     return found
+
+
+def _scored_names(test: Operation) -> set[str]:
+    """The names in the metrics and comparisons that a test is computed from: `f1_score(y_test, …)`."""
+    return {
+        name
+        for part in walk(test)
+        if part is not test and part.node is not None and is_score(part)
+        for name in names_in(part.node)
+    }
+
+
+def _other_part(program: Program) -> str:
+    """The name of a validation part that the program keeps and scores as well."""
+    scored = {
+        name
+        for event in program.calls
+        for part in (event.call, *event.call.args)
+        if part.node is not None and is_score(part)
+        for name in names_in(part.node)
+    }
+    return next((name for name in sorted(scored) if _VALIDATION.search(name) and not _TEST.search(name)), "")
 
 
 def _validation(program: Program, part: Part) -> str:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
+from itertools import pairwise
 
 from netmend.check.examples import TORCH
 from netmend.check.rule import Findings, Snippet, StaticRule
@@ -69,11 +72,23 @@ class EvaluatedOnTrainingData(StaticRule, code="S601", cause="VAL-METRIC"):
         "test_score",
         "val_f1",
         "test_f1",
+        "test acc",
+        "Test acc",
+        "test loss",
+        "val acc",
+        "validation acc",
     )
     patterns = (r"train\w*(?:loader|_dl|data)",)
 
     GOOD = (
         Snippet("its own loader", EVALUATED_HEAD + FIT.format("val_acc = evaluate(net, val_loader)")),
+        Snippet(
+            "printed of both",
+            EVALUATED_HEAD
+            + FIT.format(
+                "print(f'train acc {evaluate(net, train_loader)} test acc {evaluate(net, val_loader)}')"
+            ),
+        ),
         Snippet(
             "trains and reports",
             EVALUATED_HEAD + FIT.format("val_loss = train_and_validate(net, train_loader)"),
@@ -81,6 +96,7 @@ class EvaluatedOnTrainingData(StaticRule, code="S601", cause="VAL-METRIC"):
     )
     BAD = (
         Snippet("wrong loader", EVALUATED_HEAD + FIT.format("val_acc = evaluate(net, train_loader)"), line=12),
+        Snippet("printed", EVALUATED_HEAD + FIT.format("print(f'train accuracy {evaluate(net, train_loader):.3f}, test accuracy {evaluate(net, train_loader):.3f}')"), line=12),
         Snippet("unpacked", EVALUATED_HEAD + FIT.format("test_loss, test_acc = evaluate(net, train_loader)\n    print(test_acc)"), line=12),
         Snippet("by object", "import torch\nfrom torch.utils.data import DataLoader\nfrom tools import evaluate\nnet = torch.nn.Linear(4, 2)\n"
                 "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nbatches = DataLoader(data, batch_size=8, shuffle=True)\nfor x in batches:\n    opt.zero_grad()\n"
@@ -100,6 +116,38 @@ class EvaluatedOnTrainingData(StaticRule, code="S601", cause="VAL-METRIC"):
                 continue
             if _is_result(above.targets[0]) and not _may_train(call) and _only_loader(call, fed):
                 yield self.finding(program, event.node)
+        calls = {id(event.node): event.call for event in program.calls}
+        for event in program.calls_of("print"):
+            for number in _printed(event.node):
+                made = calls.get(id(number))
+                if made is not None and not _may_train(made) and _only_loader(made, fed):
+                    yield self.finding(program, number)
+
+
+def _printed(printing: ast.AST) -> Iterator[ast.expr]:
+    """What is printed behind words that call it a validation or test result: `print(f"test accuracy {f(loader)}")`."""
+    if not isinstance(printing, ast.Call):
+        return
+    given = [
+        piece
+        for argument in printing.args
+        for piece in (argument.values if isinstance(argument, ast.JoinedStr) else [argument])
+    ]
+    for words, value in pairwise(given):
+        number = value.value if isinstance(value, ast.FormattedValue) else value
+        if (
+            isinstance(words, ast.Constant)
+            and isinstance(words.value, str)
+            and _calls_it_a_result(words.value)
+        ):
+            yield number
+
+
+def _calls_it_a_result(text: str) -> bool:
+    """`test accuracy `, `  val_loss=`: the last words before a number."""
+    words = re.findall(r"[a-z0-9_]+", text.lower())[-3:]
+    name = "_".join(words)
+    return any(metric in name for metric in _METRICS) and is_for_evaluation(name)
 
 
 def _is_result(target: ast.expr) -> bool:

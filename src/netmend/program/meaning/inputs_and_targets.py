@@ -27,12 +27,17 @@ class Pair:
 
 @once
 def pairs(program: Program) -> tuple[Pair, ...]:
+    return (*learned(program), *_given_back(program))
+
+
+@once
+def learned(program: Program) -> tuple[Pair, ...]:
+    """Those that a loss, a data set or a split names; what a function gives back may be anything."""
     return (
         *_of_losses(program),
         *_of_rounds(program),
         *_of_sets(program),
         *_of_datasets(program),
-        *_given_back(program),
     )
 
 

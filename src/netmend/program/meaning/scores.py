@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from netmend.library.operations import CASTS, COPIES, OFF_DEVICE, VIEWS
 from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program, once
-from netmend.program.engine.values import Value
+from netmend.program.engine.values import Call, Operation, Value
 from netmend.program.meaning.uses import arithmetic, operations
 
 # What a sum or mean of hits is written with.
@@ -42,6 +42,13 @@ def comparisons(program: Program) -> tuple[Comparison, ...]:
         if len(op.inputs) == 2
     ]
     return tuple(found)
+
+
+def is_score(value: Value) -> bool:
+    """A metric of a library, or a comparison of answers with the truth."""
+    if isinstance(value, Operation):
+        return value.operator == "=="
+    return isinstance(value, Call) and value.qualified.startswith(_METRICS)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
-from netmend.program.meaning.loaders import label_of
+from netmend.program.meaning.inputs_and_targets import learned
 from netmend.program.meaning.losses import loss_uses
 from netmend.program.meaning.operations import reached, walk
 from netmend.program.meaning.partitions import partitions
@@ -98,19 +98,17 @@ def targets(program: Program) -> Targets:
             if not isinstance(part, Const | Name | Unknown):
                 found.add(id(part))
 
-    for use in loss_uses(program):
-        add(use.target)
-    for use in loss_uses(program):
-        found -= {id(part) for part in rows_of(program, use.prediction)}
-    learned = frozenset(found)
+    for pair in learned(program):
+        add(pair.target)
+    for pair in learned(program):
+        found -= {id(part) for value in pair.inputs for part in rows_of(program, value)}
+    aims = frozenset(found)
     for partition in partitions(program):
         for value in partition.targets:
             add(value)
-        for value in partition.inputs:
-            add(label_of(program, resolved(value)))
     for partition in partitions(program):
         for value in partition.inputs:
-            if id(resolved(value)) not in learned:
+            if id(resolved(value)) not in aims:
                 found -= {id(part) for part in rows_of(program, value)}
     return Targets(frozenset(found), frozenset(columns))
 
