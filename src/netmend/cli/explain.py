@@ -94,22 +94,17 @@ def _leaf(code: str) -> list[str]:
 
     leaf = LEAVES[code]
     aliases = f"  (also {', '.join(leaf.aliases)})" if leaf.aliases else ""
-    unit, *others = (*(unit for unit in CAUSES.classes().values() if unit.code == code), None)
+    units = [unit for unit in CAUSES.classes().values() if unit.code == code]
     rules = rules_for(code)
     from netmend.repair.repair import REPAIRS
 
     mends = [name for name, repair in REPAIRS.classes().items() if code in repair.cures]
     cured = ["", f"[bold]Fixed by[/bold] {', '.join(mends)} (netmend repair)"] if mends else []
     seen = ["", f"[bold]Found in source by[/bold] {', '.join(rules)} (netmend check)"] if rules else []
-    if unit is None:
+    if not units:
         return [f"[bold]{code}[/bold]  {escape(leaf.title)}{aliases}", *seen, *cured]
-    more = (
-        line
-        for other in others
-        if other is not None
-        for line in ("", *_page(code, other, "another sign")[2:])
-    )
-    return [*_page(code, unit, f"cause: {leaf.title}{aliases}"), *more, *seen, *cured]
+    more = (line for other in units[1:] for line in ("", *_page(code, other, "another sign")[2:]))
+    return [*_page(code, units[0], f"cause: {leaf.title}{aliases}"), *more, *seen, *cured]
 
 
 def _page(code: str, unit: type[Any], kind: str) -> list[str]:

@@ -15,7 +15,7 @@ from torch.utils.data.dataloader import _BaseDataLoaderIter
 from netmend.adapters.torch.guard import RAISED, guarded
 from netmend.adapters.torch.watch.arrivals import Deferred, Gathering
 from netmend.adapters.torch.watch.eligible import tensors_in
-from netmend.adapters.torch.watch.loaders import Collation, HandedLabels, copied_to_workers
+from netmend.adapters.torch.watch.loaders import Collation, HandedLabels, copied_to_workers, same_order
 from netmend.observe.schedule import FULL
 from netmend.vocabulary import BatchPrint, LoaderFact
 
@@ -41,6 +41,7 @@ class Data:
         self.handed = HandedLabels(session)
         self.preparation: Preparation | None = None
         self._loader = ""  # that handed out the latest batch
+        self._pair: list[Tensor] = []  # the tensors of that batch
         self._open: Opening | None = None
         self._hashed = {"training": 0, "evaluation": 0}
         self._last = {"training": -1, "evaluation": -1}
@@ -107,6 +108,8 @@ class Data:
     def _batch(self, batch: Any) -> None:
         self.session.recorder.patterns.note("batch", self._loader)
         self.handed.arrived(batch)
+        wanted = self.preparation is not None and self.preparation.batches.wanted("evaluation")
+        self._pair = list(tensors_in(batch))[:2] if wanted else []
 
     def _store(self, fact: LoaderFact) -> None:
         self.loaders[fact.name] = fact
@@ -151,6 +154,8 @@ class Data:
         self._open = Opening(self.session, BatchPrint(step, phase, len(inputs), model.name))
         if self.preparation is not None and self.preparation.batches.wanted(phase):
             self._open.inputs = inputs.detach()
+            if phase == "evaluation" and len(self._pair) == 2 and same_order(self._pair[0], inputs.detach()):
+                self._open.came_with = self._pair[1]
         self._examine(inputs.detach(), model.name, full or not training)
         cost = perf_counter() - started
         self._cost = cost if not self._cost else 0.8 * self._cost + 0.2 * cost
@@ -231,7 +236,9 @@ class Data:
     def close(self) -> None:
         opened, self._open = self._open, None
         if opened is not None:
-            if opened.inputs is not None and opened.print.phase == "evaluation":
+            if opened.came_with is not None and not opened.has_target:
+                self._keep(opened, opened.came_with)  # scored without a loss
+            elif opened.inputs is not None and opened.print.phase == "evaluation":
                 self._keep(opened, opened.inputs.new_zeros((len(opened.inputs), 0)))  # answers without a loss
             opened.gathering.close(lambda: self.session.recorder.batch(opened.print))
 
@@ -253,6 +260,7 @@ class Opening:
         self.print = empty
         self.has_target = False
         self.inputs: Tensor | None = None
+        self.came_with: Tensor | None = None  # the second part of the loader's batch
         self.gathering = Gathering(session)
 
     def fill(self, fields: dict[str, Any]) -> None:

@@ -152,7 +152,7 @@ class HandedLabels:
     def fed(self, inputs: Tensor) -> None:
         """A model is given its inputs: are they the loader's, in the loader's order?"""
         if self._labels and self._inputs is not None and inputs.device.type == "cpu":
-            self._in_order = inputs is self._inputs or _same_order(self._inputs, inputs.detach())
+            self._in_order = inputs is self._inputs or same_order(self._inputs, inputs.detach())
 
     def compared(self, call: LossCall, site: Site | None) -> None:
         target, counts = call.target, self._counts.setdefault(call.name, {})
@@ -188,7 +188,7 @@ def _shifted(labels: Tensor, given: Tensor) -> bool:
     return classes > 2 and torch.equal(given, (labels + differences[1]) % classes)
 
 
-def _same_order(batch: Tensor, inputs: Tensor) -> bool:
+def same_order(batch: Tensor, inputs: Tensor) -> bool:
     if len(batch) != len(inputs) or batch.numel() != inputs.numel():
         return False
     first, second = _means(batch), _means(inputs)
