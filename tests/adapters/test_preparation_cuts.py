@@ -13,8 +13,11 @@ import numpy as np
 import pytest
 
 from netmend.adapters.preparation.probes import Words, lift, say_by_numbers
+from netmend.adapters.preparation.raw_files import labelled_files, read
 from netmend.adapters.preparation.records import classes_of, labelled_texts
+from netmend.adapters.preparation.signs import of_picture, of_sound
 from netmend.adapters.preparation.written_cuts import LETTERS, WORDS, sources_of, written_cuts
+from netmend.adapters.preparation.written_shrinks import Shrinking, written_shrinks
 
 KINDS = ("billing", "login", "bug")
 TEXTS = [
@@ -123,3 +126,89 @@ def test_targets_that_are_no_classes() -> None:
     assert classes_of([np.random.default_rng(0).normal(size=30)]) is None
     assert classes_of([np.zeros((4, 3))]) is None
     assert list(classes_of([np.array([[0.0], [1.0]])])) == [0.0, 1.0]
+
+
+def shrinks_in(text: str, folder: Path) -> list[Shrinking]:
+    file = folder / "program.py"
+    file.write_text(text)
+    module = ModuleType("program")
+    module.__file__ = str(file)
+    exec(compile(text, str(file), "exec"), vars(module))
+    return list(written_shrinks(sources_of([module])))
+
+
+def dotted(number: int) -> np.ndarray:
+    """A picture with or without one dark dot."""
+    random = np.random.default_rng(number)
+    pixels = random.normal(128, 2, size=(60, 60))
+    if number % 2:
+        pixels[tuple(random.integers(1, 59, size=2))] = 60
+    return pixels.astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    ("line", "loses"),
+    [
+        ("cv2.resize(x, (SIDE, SIDE))", True),
+        ("cv2.resize(x, dsize=(SIDE, SIDE), interpolation=cv2.INTER_NEAREST)", True),
+        ("F.interpolate(x, size=(SIDE, SIDE))", True),
+        ("F.interpolate(x, (SIDE, SIDE), mode='bilinear')", True),
+        ("x.resize((SIDE, SIDE), Image.NEAREST)", True),
+        ("x[::5, ::5]", True),
+        ("x[20:40, 20:40]", True),
+        ("center_crop(x, SIDE)", True),
+        ("cv2.resize(x, (SIDE, SIDE), interpolation=cv2.INTER_AREA)", False),
+        ("x.resize((SIDE, SIDE))", False),
+        ("cv2.resize(x, (2 * SIDE, n))", False),
+    ],
+)
+def test_what_a_line_leaves_of_pictures(line: str, loses: bool, tmp_path: Path) -> None:
+    found = shrinks_in(f"SIDE = 12\n\ndef read(x, n):\n    return {line}\n", tmp_path)
+    assert len(found) == loses
+    if loses:
+        pictures, classes = [dotted(number) for number in range(160)], np.arange(160) % 2
+        whole = say_by_numbers([of_picture(pixels) for pixels in pictures], classes)
+        left = say_by_numbers([of_picture(found[0].leaves(pixels, 0)) for pixels in pictures], classes)
+        assert whole.balanced > 0.95 and left.balanced < 0.8
+        if found[0].better is not None:
+            better = say_by_numbers([of_picture(found[0].better(pixels, 0)) for pixels in pictures], classes)
+            assert better.balanced > 0.9
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["resample_poly(x, RATE, sr)", "librosa.resample(x, orig_sr=sr, target_sr=RATE)", "librosa.load(x, sr=RATE)", "decimate(x, 2)",
+     "T.Resample(sr, RATE)(x)", "x[:RATE]"],
+)  # fmt: skip
+def test_what_a_line_leaves_of_recordings(line: str, tmp_path: Path) -> None:
+    (found,) = shrinks_in(f"RATE = 8000\n\ndef read(x, sr):\n    return {line}\n", tmp_path)
+    time_, random = np.arange(16000) / 16000, np.random.default_rng(0)
+    late = np.where(time_ > 0.7, np.sin(2 * np.pi * 900 * time_), 0)
+    sounds = [random.normal(size=16000) + (number % 2) * late for number in range(120)]
+    classes = np.arange(120) % 2
+    whole = say_by_numbers([of_sound(sound) for sound in sounds], classes)
+    left = [found.leaves(sound, 16000) for sound in sounds]
+    assert found.is_sound and whole.balanced > 0.95
+    assert all(len(one) <= 8002 for one in left)
+    kept_late = say_by_numbers([of_sound(one) for one in left], classes)
+    assert (kept_late.balanced > 0.9) == (line != "x[:RATE]")
+
+
+@pytest.mark.parametrize("where", ["folder", "name", "table"])
+def test_files_come_with_their_labels(where: str, tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    kinds = ["ok", "holed"]
+    for number in range(120):
+        kind = kinds[number % 2]
+        name = f"{kind}_{number}.png" if where == "name" else f"{number}.png"
+        folder = tmp_path / kind if where == "folder" else tmp_path / "all"
+        folder.mkdir(exist_ok=True)
+        image.fromarray(dotted(number).astype(np.uint8)).save(folder / name)
+    if where == "table":
+        rows = ["file,kind", *(f"{number}.png,{kinds[number % 2]}" for number in range(120))]
+        (tmp_path / "all.csv").write_text("\n".join(rows))
+    found = list(labelled_files(tmp_path, time.time() + 5, np.arange(120) % 2))
+    assert len(found) == 1
+    content = read(found[0].files[1], found[0].is_sound)
+    assert content is not None and content[0].shape == (60, 60)
+    assert {str(name) for name in found[0].classes} == {"ok", "holed"}

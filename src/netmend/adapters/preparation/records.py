@@ -39,9 +39,14 @@ def labelled_texts(folder: Path, before: float, targets: Any) -> Iterator[Texts]
     """Texts of the files of a folder whose labels are spread like the targets of the training."""
     if targets is None:
         return
+    for records in tables_beside(folder, before):
+        yield from _of_table(records, targets)
+
+
+def tables_beside(folder: Path, before: float) -> Iterator[list[Mapping[str, Any]]]:
+    """The records of the tables in a folder and the folders in it."""
     for file in _files(folder, before):
-        for records in _tables(file):
-            yield from _of_table(records, targets)
+        yield from _tables(file)
 
 
 def classes_of(targets: Sequence[Any]) -> Any:
@@ -146,12 +151,12 @@ def _of_table(records: list[Mapping[str, Any]], targets: Any) -> Iterator[Texts]
             continue
         for other in records[0]:
             labels = [record.get(other) for record in records]
-            for classes in _readings(labels):
-                if other != name and _is_spread_alike(classes, targets):
+            for classes in readings(labels):
+                if other != name and is_spread_alike(classes, targets):
                     yield Texts(tuple(texts), np.array(classes))
 
 
-def _readings(labels: list[Any]) -> Iterator[list[Any]]:
+def readings(labels: list[Any]) -> Iterator[list[Any]]:
     """What a column may say of classes: its values, or whether they pass one of a few marks."""
     if not all(
         isinstance(label, str | int | float) and len(str(label)) <= _LONGEST_LABEL for label in labels
@@ -170,7 +175,7 @@ def _readings(labels: list[Any]) -> Iterator[list[Any]]:
             yield [str(number >= mark) for number in numbers]
 
 
-def _is_spread_alike(classes: list[Any], targets: Any) -> bool:
+def is_spread_alike(classes: list[Any], targets: Any) -> bool:
     counts = Counter(classes)
     shares = sorted(count / len(classes) for count in counts.values())
     wanted = sorted(np.unique(targets, return_counts=True)[1] / len(targets))

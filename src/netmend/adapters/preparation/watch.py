@@ -46,7 +46,11 @@ LIBRARIES = (
 )  # each in a module of this folder with a function `watch`
 
 # What is asked at the end of every run, each in a module of this folder with a function `ask`.
-QUESTIONS = {"what was cut off texts": "cut_texts", "what turning pictures does to their classes": "turned"}
+QUESTIONS = {
+    "what was cut off texts": "cut_texts",
+    "what was shrunk away": "cut_arrays",
+    "what turning pictures does to their classes": "turned",
+}
 
 LOADER = "loader"  # the kind of what a loader is told as
 _SHARE = 0.02  # of the time since the first call

@@ -55,13 +55,13 @@ def sources_of(modules: Sequence[ModuleType]) -> list[Source]:
 def written_cuts(sources: Sequence[Source]) -> Iterator[Cut]:
     """Slices with a constant bound, in the texts of a program."""
     for source in sources:
-        above = {child: node for node in ast.walk(source.tree) for child in ast.iter_child_nodes(node)}
-        reader = _Reader(source, sources, above)
+        above = above_of(source.tree)
+        reader = Reader(source, sources, above)
         for node in ast.walk(source.tree):
             if (
                 isinstance(node, ast.Subscript)
                 and isinstance(node.ctx, ast.Load)
-                and not _is_shown(node, above)
+                and not is_shown(node, above)
             ):
                 bounds = _bounds(node.slice)
                 if bounds is None:
@@ -69,10 +69,15 @@ def written_cuts(sources: Sequence[Source]) -> Iterator[Cut]:
                 keeps, bound = bounds
                 size = reader.number(bound, node)
                 if size is not None and _FEWEST <= size <= _MOST:
-                    yield Cut(_site(source, node), size, reader.unit(node.value, node), keeps)
+                    yield Cut(site_of(source, node), size, reader.unit(node.value, node), keeps)
 
 
-def _site(source: Source, node: ast.expr) -> Site:
+def above_of(tree: ast.Module) -> dict[ast.AST, ast.AST]:
+    """The node around each node."""
+    return {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
+
+
+def site_of(source: Source, node: ast.expr) -> Site:
     return Site(source.file, node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
 
 
@@ -95,22 +100,22 @@ def _bounds(key: ast.expr) -> tuple[str, ast.expr] | None:
     return None
 
 
-def _is_shown(node: ast.AST, above: dict[ast.AST, ast.AST]) -> bool:
+def is_shown(node: ast.AST, above: dict[ast.AST, ast.AST]) -> bool:
     """Is it for people to read?"""
     while node in above:
         node = above[node]
         if isinstance(node, ast.JoinedStr):
             return True
-        if isinstance(node, ast.Call) and _last_name(node.func) in _SHOWN:
+        if isinstance(node, ast.Call) and last_name(node.func) in _SHOWN:
             return True
     return False
 
 
-def _last_name(node: ast.AST) -> str:
+def last_name(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-class _Reader:
+class Reader:
     """What numbers and sequences in one file stand for."""
 
     def __init__(self, source: Source, sources: Sequence[Source], above: dict[ast.AST, ast.AST]) -> None:
@@ -137,6 +142,14 @@ class _Reader:
             return self._of_name(node.id, place, left)
         if isinstance(node, ast.Attribute):
             return self._of_attribute(node, place, left)
+        return None
+
+    def written(self, name: str, place: ast.AST) -> ast.expr | None:
+        """The expression that a name was set to, in the function or the file."""
+        for around in (self._function(place), self.source.tree):
+            for node in ast.walk(around) if around is not None else ():
+                if isinstance(node, ast.Assign) and any(last_name(goal) == name for goal in node.targets):
+                    return node.value
         return None
 
     def _live(self, node: ast.AST, place: ast.AST) -> Any:
@@ -188,7 +201,7 @@ class _Reader:
         for source in self.sources:
             reader = self if source is self.source else None
             for node in ast.walk(source.tree):
-                if not isinstance(node, ast.Call) or _last_name(node.func) != called:
+                if not isinstance(node, ast.Call) or last_name(node.func) != called:
                     continue
                 given: ast.expr | None = next(
                     (part.value for part in node.keywords if part.arg == name), None
@@ -199,10 +212,7 @@ class _Reader:
                 if given is None:
                     continue
                 if reader is None:
-                    above = {
-                        child: part for part in ast.walk(source.tree) for child in ast.iter_child_nodes(part)
-                    }
-                    reader = _Reader(source, self.sources, above)
+                    reader = Reader(source, self.sources, above_of(source.tree))
                 return reader.number(given, node, left - 1)
         defaults = dict(zip(reversed(places), reversed(function.args.defaults), strict=False))
         return self.number(defaults.get(name), function, left - 1)
@@ -217,7 +227,7 @@ class _Reader:
                 if isinstance(part, ast.Assign) and any(
                     isinstance(goal, ast.Attribute)
                     and goal.attr == node.attr
-                    and _last_name(goal.value) == "self"
+                    and last_name(goal.value) == "self"
                     for goal in part.targets
                 ):
                     return self.number(part.value, part, left - 1)
@@ -226,7 +236,7 @@ class _Reader:
             for part in ast.walk(source.tree):
                 if (
                     isinstance(part, ast.Call)
-                    and _last_name(part.func) == "add_argument"
+                    and last_name(part.func) == "add_argument"
                     and _is_option(part, node.attr)
                 ):
                     default = next((word.value for word in part.keywords if word.arg == "default"), None)
@@ -244,7 +254,7 @@ class _Reader:
                 LETTERS if isinstance(inner, ast.Name) and isinstance(node.elt, ast.Subscript) else ""
             )
         if isinstance(node, ast.Call):
-            name = _last_name(node.func)
+            name = last_name(node.func)
             if name in _SPLITS:
                 return WORDS
             if name in _LETTERS:
@@ -263,7 +273,7 @@ class _Reader:
         if isinstance(node, ast.Name):
             function = self._function(place)
             for part in ast.walk(function) if function is not None else ():
-                if isinstance(part, ast.Assign) and any(_last_name(goal) == node.id for goal in part.targets):
+                if isinstance(part, ast.Assign) and any(last_name(goal) == node.id for goal in part.targets):
                     return "" if part.value is node else self.unit(part.value, part, left - 1)
         return ""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from netmend.diagnose.detectors.cuts import DecidingPartCut
+from netmend.diagnose.detectors.cuts import DecidingPartCut, DetailShrunkAway
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, Accusation, accuses
 from netmend.vocabulary import Symptom
@@ -37,3 +37,29 @@ def deciding_part_cut(case: Case, symptom: Symptom) -> Accusation:
 
 
 _POOR = frozenset({"D311", "D506", "D507"})
+
+
+@accuses("PRE-WRONG-STEP", DetailShrunkAway, once=True)
+def detail_shrunk_away(case: Case, symptom: Symptom) -> Accusation:
+    """What decides is resized, cropped or filtered away.
+
+    Bilinear and nearest sampling look at single pixels of a large picture and skip the rest, a crop keeps a part of it, and a lower rate removes
+    every frequency above its half. What tells the classes apart can be just there.
+    """
+    seen = symptom.detail
+    return Accusation(
+        PROVEN + 1.0,
+        reason=f"What reaches the network says the class in {seen['shown']:.0%} only, so no network can learn what is not there.",
+        remedy=_REMEDIES[str(seen["how"])],
+        refutation="The network scores no better on new data when it is given all of it.",
+        summary=symptom.message,
+        explains=_POOR,
+    )
+
+
+_REMEDIES = {
+    "resize": "Average over all pixels instead: `cv2.resize(…, interpolation=cv2.INTER_AREA)`, `F.interpolate(…, mode=\"area\")`, PIL's `resize` with its default filter; or make the picture larger.",
+    "crop": "Keep the whole picture, or crop where the object is.",
+    "rate": "Keep the rate of the recordings, or one whose half lies above what tells the classes apart.",
+    "length": "Keep more of each recording, or the part that tells the classes apart.",
+}  # fmt: skip

@@ -1,0 +1,242 @@
+"""Lines that make pictures and recordings smaller: resized, cropped, resampled, cut to a length; with the numbers of this run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from netmend.adapters.preparation.written_cuts import Reader, Source, above_of, is_shown, last_name, site_of
+from netmend.vocabulary import Site
+
+# From the numbers of a file and its rate: what the line leaves of them; None where it does not apply.
+Shrink = Callable[[Any, int], Any]
+RESIZE, CROP, RATE, LENGTH = "resize", "crop", "rate", "length"
+_AVERAGING = (
+    "INTER_AREA",
+    "LANCZOS",
+    "BICUBIC",
+    "BILINEAR",
+    "HAMMING",
+    "BOX",
+    "ANTIALIAS",
+)  # of PIL; of OpenCV the first alone
+_LEAST_FACTOR = 1.5
+
+
+@dataclass(frozen=True)
+class Shrinking:
+    """One line that leaves less of a picture or a recording."""
+
+    site: Site
+    kind: str
+    words: str  # what is kept, for people
+    leaves: Shrink
+    better: Shrink | None = None  # what the library's other way would leave
+    is_sound: bool = False
+
+
+def written_shrinks(sources: Sequence[Source]) -> Iterator[Shrinking]:
+    for source in sources:
+        above = above_of(source.tree)
+        reader = Reader(source, sources, above)
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.Call):
+                yield from _of_call(source, reader, node)
+            elif (
+                isinstance(node, ast.Subscript)
+                and isinstance(node.ctx, ast.Load)
+                and not is_shown(node, above)
+            ):
+                yield from _of_slice(source, reader, node)
+
+
+def _argument(call: ast.Call, place: int, *names: str) -> ast.expr | None:
+    named = next((word.value for word in call.keywords if word.arg in names), None)
+    return named or (call.args[place] if 0 <= place < len(call.args) else None)
+
+
+def _pair(reader: Reader, node: ast.expr | None, place: ast.AST) -> tuple[int, int] | None:
+    """Two whole numbers, or one for both."""
+    if isinstance(node, ast.Name):
+        node = reader.written(node.id, place) or node
+    if isinstance(node, ast.Tuple | ast.List) and len(node.elts) == 2:
+        one, other = (reader.number(part, place) for part in node.elts)
+        return (one, other) if one and other else None
+    both = reader.number(node, place) if node is not None else None
+    return (both, both) if both else None
+
+
+def _of_call(source: Source, reader: Reader, call: ast.Call) -> Iterator[Shrinking]:
+    name, site = last_name(call.func), site_of(source, call)
+    owner = last_name(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+    if name == "resize" and owner == "cv2":
+        size = _pair(reader, _argument(call, 1, "dsize"), call)
+        mode = _argument(call, 5, "interpolation")
+        how = last_name(mode) if mode is not None else "INTER_LINEAR"
+        if size is not None and how != "INTER_AREA":
+            yield _sampled(site, size[::-1], how == "INTER_NEAREST")
+    elif name in ("resize", "thumbnail"):
+        size, mode = _pair(reader, _argument(call, 0, "size"), call), _argument(call, 1, "resample")
+        if size is not None and mode is not None and last_name(mode) in ("NEAREST", "INTER_NEAREST"):
+            yield _sampled(site, size[::-1], nearest=True)
+    elif name == "interpolate":
+        size, mode = _pair(reader, _argument(call, 1, "size"), call), _argument(call, 3, "mode")
+        how = str(mode.value) if isinstance(mode, ast.Constant) else "nearest"
+        if size is not None and how in ("nearest", "bilinear") and _argument(call, 6, "antialias") is None:
+            yield _sampled(site, size, how == "nearest")
+    elif name in ("CenterCrop", "center_crop", "centre_crop"):
+        size = _pair(
+            reader, _argument(call, 0 if name == "CenterCrop" else 1, "size", "height", "output_size"), call
+        )
+        if size is not None:
+            yield _centred(site, size)
+    elif name in ("resample_poly", "resample", "Resample", "load"):
+        rate = _rate(reader, call, name, owner)
+        if rate is not None and 500 <= rate <= 200_000:
+            yield Shrinking(
+                site, RATE, f"only frequencies below {rate / 2000:g} kHz", _below(rate), is_sound=True
+            )
+    elif name == "decimate":
+        factor = reader.number(_argument(call, 1, "q"), call)
+        if factor:
+            yield Shrinking(
+                site, RATE, f"only one sample in {factor}", lambda x, rate: _low(x, 1 / factor), is_sound=True
+            )
+
+
+def _rate(reader: Reader, call: ast.Call, name: str, owner: str) -> int | None:
+    """To how many samples a second a recording is brought."""
+    if name == "load":
+        is_librosa = owner == "librosa"
+        given = _argument(call, 1, "sr")
+        return (reader.number(given, call) if given is not None else 22050) if is_librosa else None
+    named = next((word.value for word in call.keywords if word.arg in ("target_sr", "new_freq", "up")), None)
+    places = {"resample_poly": (1,), "Resample": (1,), "resample": (2, 1)}[name]
+    candidates = [named, *(call.args[place] for place in places if place < len(call.args))]
+    return next(
+        (rate for node in candidates if node is not None and (rate := reader.number(node, call))), None
+    )
+
+
+def _of_slice(source: Source, reader: Reader, node: ast.Subscript) -> Iterator[Shrinking]:
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if not all(isinstance(part, ast.Slice) for part in parts):
+        return
+    site = site_of(source, node)
+    bounds = [_bounds(reader, part, node) for part in parts if isinstance(part, ast.Slice)]
+    if any(bound is None for bound in bounds) or all(bound == slice(None) for bound in bounds):
+        return
+    slices = tuple(bound for bound in bounds if isinstance(bound, slice))
+    if len(slices) == 1 and slices[0].step is None and abs(slices[0].stop or slices[0].start or 0) >= 200:
+        length = abs(slices[0].stop or slices[0].start)
+        words = f"only the {'first' if slices[0].stop else 'last'} {length} samples"
+        yield Shrinking(site, LENGTH, words, lambda x, rate: x[slices[0]], is_sound=True)
+        return
+    if any(isinstance(part, _Centre) for part in slices):
+        return
+    axes = slices[-2:] if len(slices) > 1 else slices
+    steps = [part.step for part in axes if part.step not in (None, -1)]
+    if steps:
+        size = max(abs(step) for step in steps)
+        yield Shrinking(
+            site,
+            RESIZE,
+            f"only every {size}th pixel",
+            lambda x, rate: x[axes],
+            lambda x, rate: _averaged(x, x[axes].shape[:2]),
+        )
+    elif all(part.step is None for part in axes):
+        yield Shrinking(site, CROP, f"only `[{ast.unparse(node.slice)}]`", lambda x, rate: x[axes])
+
+
+class _Centre: ...
+
+
+def _bounds(reader: Reader, part: ast.Slice, node: ast.AST) -> slice | None:
+    found = []
+    for bound in (part.lower, part.upper, part.step):
+        sign = -1 if isinstance(bound, ast.UnaryOp) and isinstance(bound.op, ast.USub) else 1
+        inner = bound.operand if sign < 0 and isinstance(bound, ast.UnaryOp) else bound
+        number = reader.number(inner, node) if inner is not None else None
+        if inner is not None and number is None:
+            return None
+        found.append(None if number is None else sign * number)
+    return slice(*found)
+
+
+def _sampled(site: Site, size: tuple[int, int], nearest: bool) -> Shrinking:
+    """Resized by looking at single pixels."""
+
+    def leaves(pixels: Any, rate: int) -> Any:
+        if min(pixels.shape[0] / size[0], pixels.shape[1] / size[1]) < _LEAST_FACTOR:
+            return None
+        return _looked_at(pixels, size, nearest)
+
+    return Shrinking(
+        site,
+        RESIZE,
+        f"only {size[1]} × {size[0]} single pixels",
+        leaves,
+        lambda x, rate: _averaged(x, size),
+    )
+
+
+def _looked_at(pixels: Any, size: tuple[int, int], nearest: bool) -> Any:
+    places = [
+        (np.arange(new) + 0.5) * old / new - (0 if nearest else 0.5)
+        for new, old in zip(size, pixels.shape, strict=False)
+    ]
+    if nearest:
+        return pixels[
+            np.ix_(
+                *(
+                    np.minimum(place.astype(int), old - 1)
+                    for place, old in zip(places, pixels.shape, strict=False)
+                )
+            )
+        ]
+    low = [
+        np.clip(np.floor(place).astype(int), 0, old - 2)
+        for place, old in zip(places, pixels.shape, strict=False)
+    ]
+    share = [np.clip(place - below, 0, 1) for place, below in zip(places, low, strict=True)]
+    down = share[0].reshape(-1, 1, *[1] * (pixels.ndim - 2))
+    across = share[1].reshape(1, -1, *[1] * (pixels.ndim - 2))
+    above = pixels[np.ix_(low[0], low[1])] * (1 - across) + pixels[np.ix_(low[0], low[1] + 1)] * across
+    below = (
+        pixels[np.ix_(low[0] + 1, low[1])] * (1 - across) + pixels[np.ix_(low[0] + 1, low[1] + 1)] * across
+    )
+    return above * (1 - down) + below * down
+
+
+def _averaged(pixels: Any, size: tuple[int, int]) -> Any:
+    """Each new pixel is the mean of all it stands for."""
+    for axis, new in enumerate(size[:2]):
+        edges = np.linspace(0, pixels.shape[axis], new + 1).astype(int)[:-1]
+        counts = np.diff(np.append(edges, pixels.shape[axis]))
+        sums = np.add.reduceat(pixels, edges, axis=axis)
+        pixels = sums / counts.reshape([-1 if place == axis else 1 for place in range(pixels.ndim)])
+    return pixels
+
+
+def _centred(site: Site, size: tuple[int, int]) -> Shrinking:
+    def leaves(pixels: Any, rate: int) -> Any:
+        top, left = (max(0, (old - new) // 2) for old, new in zip(pixels.shape[:2], size, strict=True))
+        return pixels[top : top + size[0], left : left + size[1]]
+
+    return Shrinking(site, CROP, f"only {size[1]} × {size[0]} pixels in the middle", leaves)
+
+
+def _below(new: int) -> Shrink:
+    return lambda samples, rate: None if new >= rate else _low(samples, new / rate)
+
+
+def _low(samples: Any, share: float) -> Any:
+    """What is left of a recording at so much of its rate."""
+    spectrum = np.fft.rfft(samples)
+    kept = max(2, int(len(spectrum) * share))
+    return np.fft.irfft(spectrum[:kept], 2 * (kept - 1)) * share
