@@ -4,6 +4,7 @@ from __future__ import annotations
 
 READERS = ("pandas.read_", "polars.read_", "polars.scan_")
 SQL_READERS = ("pandas.read_sql", "pandas.read_sql_query", "polars.read_database")
+TEXT_READERS = frozenset(("csv.DictReader", "csv.reader", "numpy.loadtxt", "numpy.genfromtxt", "open"))
 LISTINGS = frozenset(("os.listdir", "os.scandir", "glob.glob", "glob.iglob"))
 LISTING_METHODS = frozenset(("glob", "rglob", "iterdir"))
 

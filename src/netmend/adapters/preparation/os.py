@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from netmend.adapters.preparation import order_of_rows
 from netmend.adapters.preparation.watch import Preparation, Seen
 
 _FEWEST = 3  # names with a number
@@ -16,6 +17,7 @@ _NUMBERED = re.compile(r"(\D*)(\d+)")
 
 def watch(preparation: Preparation) -> None:
     """Wrap what lists a folder, also where pathlib and glob do it for a line of the user's."""
+    order_of_rows.watch(preparation)
     listed = os.listdir
 
     def names(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:

@@ -8,7 +8,7 @@ import re
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
 from netmend.program.meaning.row_orders import ANY, MIXED, SOME, SORTED, Step
-from netmend.program.meaning.row_pairs import Meeting, apart, by_label, by_place
+from netmend.program.meaning.row_pairs import Meeting, apart, by_label, by_place, sort_of, strangers
 from netmend.program.text.edits import replace
 from netmend.program.text.queries import last_name
 from netmend.vocabulary.finding import Fix
@@ -120,6 +120,14 @@ def _with_index(program: Program, numbered: ast.AST | None) -> Fix | None:
     return Fix("Give the new table the old index", replace(program, last, text))
 
 
+def _by_number(program: Program, names: ast.AST | None) -> Fix | None:
+    """`sorted(files, key=…)` so that file_2 stands before file_10: shorter names first."""
+    if not isinstance(names, ast.Call) or len(names.args) != 1 or names.keywords:
+        return None
+    text = f"{program.source(names.args[0])}, key=lambda name: (len(str(name)), name)"
+    return Fix("Sort the files by their number", replace(program, names.args[0], text))
+
+
 PAIR = "data = torch.utils.data.TensorDataset(torch.tensor(x), torch.tensor(y))\n"
 POLARS = "import polars as pl\nimport torch\n\nsessions, users = pl.read_csv('s.csv'), pl.read_csv('u.csv')\n"
 _TIME = re.compile(
@@ -225,3 +233,42 @@ def _culprit(meeting: Meeting, left: tuple[Step, ...], right: tuple[Step, ...]) 
 def _is_call(step: Step) -> bool:
     """A shuffle of a whole table, not rows that are picked out of an array."""
     return step.kind == MIXED and isinstance(step.node, ast.Call)
+
+
+FILES = HEAD + "from pathlib import Path\ntable = pd.read_csv('moisture.csv')\n"
+
+
+class StrangersByPlace(StaticRule, code="S914", cause="DAT-LABEL", preview=True):
+    """Rows of two sources are matched by their place: files in the order of their names with a table, or two tables.
+
+    Names are sorted letter by letter: sample_10 stands before sample_2, while the table counts 1, 2, 3. Two files of rows have one order only as long as
+    nobody sorts one of them. If the orders differ, every row gets the target of another one. The source does not show it; `netmend run` compares the
+    names of the files with the columns of the table and tells this only where they differ.
+
+    Look each target up by the name of its file, or join by the key.
+    """
+
+    message = "Rows of two sources are matched by their place; look each up by its name, or join by the key."
+    triggers = ("sorted(", "read_csv(", "DictReader(", "csv.reader(", "loadtxt(", "groupby(")
+
+    GOOD = (
+        Snippet("looked up by name", FILES + "moisture = table.set_index('sample')['moisture']\nfiles = sorted(Path('s').glob('*.txt'))\nx = np.stack([np.load(f) for f in files])\n"
+                "y = np.array([moisture[f.stem] for f in files])\n" + PAIR),
+        Snippet("one table", FILES + "x, y = table[['a']].to_numpy(), table['moisture'].to_numpy()\n" + PAIR),
+        Snippet("joined", FILES + "both = table.merge(pd.read_csv('b.csv'), on='sample')\nx, y = both[['a']].to_numpy(), both['moisture'].to_numpy()\n" + PAIR),
+    )  # fmt: skip
+    BAD = (
+        Snippet("names in the order of their letters", FILES + "files = sorted(Path('s').glob('*.txt'))\nx = np.stack([np.load(f) for f in files])\ny = table['moisture'].to_numpy()\n" + PAIR, line=8),
+        Snippet("two tables side by side", FILES + "other = pd.read_csv('spectra.csv')\nall_rows = pd.concat([other, table], axis=1)\n", line=9),
+        Snippet("targets of a second table", FILES + "x = pd.read_csv('spectra.csv').to_numpy()\nx, y = x[:, 1:], table['moisture'].to_numpy()\n" + PAIR, line=10),
+    )  # fmt: skip
+
+    def check(self, program: Program) -> Findings:
+        for meeting in strangers(program):
+            names = sort_of(meeting)
+            yield self.finding(
+                program,
+                names or meeting.node,
+                fix=_by_number(program, names),
+                see=[("The rows are matched by their place here.", meeting.node)],
+            )

@@ -25,7 +25,7 @@ from netmend.program.meaning.batches import INDEX
 from netmend.program.meaning.loaders import LOADER_NAME, dataset_of, samples_of
 from netmend.program.meaning.losses import losses
 from netmend.program.meaning.operations import walk
-from netmend.program.meaning.row_orders import ANY, MIXED, SORTED, Step, Table
+from netmend.program.meaning.row_orders import ANY, MIXED, SOME, SORTED, Step, Table
 from netmend.program.meaning.table_rows import table_of
 
 _STACKS = ("numpy.column_stack", "numpy.hstack", "numpy.dstack", "torch.hstack", "torch.column_stack")
@@ -134,13 +134,53 @@ def _of_samples(program: Program, dataset: Value | None) -> Iterator[tuple[Value
 
 def apart(meeting: Meeting) -> tuple[tuple[Step, ...], tuple[Step, ...]] | None:
     """What was done to the rows of one side alone, and to those of the other, that concerns their order; None where the orders agree."""
+    left, right = (
+        tuple(step for step in steps if step.kind in (ANY, MIXED, SORTED)) for steps in _stripped(meeting)
+    )
+    return (left, right) if left != right else None
+
+
+def strangers(program: Program) -> Iterator[Meeting]:
+    """Meetings of rows of two sources, by place or by labels that count places, whose orders only the files could show."""
+    numbered = (
+        meeting
+        for meeting in by_label(program)
+        if meeting.one.labels == meeting.one.rows and meeting.other.labels == meeting.other.rows
+    )
+    for meeting in (*by_place(program), *numbered):
+        one, other = meeting.one.rows, meeting.other.rows
+        if one.source is not other.source and all(way_of(side) for side in _stripped(meeting)):
+            yield meeting
+
+
+def ways(meeting: Meeting) -> tuple[str, str]:
+    """In which order each side comes, once what was done to both is left out: "text", "read", "sorted"."""
+    one, other = _stripped(meeting)
+    return way_of(one), way_of(other)
+
+
+def sort_of(meeting: Meeting) -> ast.AST | None:
+    """The call that sorts names letter by letter, where one side comes so."""
+    steps = (step for side in _stripped(meeting) for step in side)
+    return next((step.node for step in steps if step.kind == SORTED and step.key == "text"), None)
+
+
+def _stripped(meeting: Meeting) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     one, other = list(meeting.one.rows.steps), list(meeting.other.rows.steps)
     while one and other and one[-1] == other[-1]:
         one.pop(), other.pop()
-    left, right = (
-        tuple(step for step in steps if step.kind in (ANY, MIXED, SORTED)) for steps in (one, other)
-    )
-    return (left, right) if left != right else None
+    return tuple(one), tuple(other)
+
+
+def way_of(steps: tuple[Step, ...]) -> str:
+    """ "text" for names in the order of their letters, "sorted" for a table by a column, "read" as it stands; "" where it cannot be told."""
+    last = [step for step in steps if step.kind != SOME]
+    if not last:
+        return "" if steps else "read"
+    if any(step.kind == SOME for step in steps) or len(last) > 1 or last[0].kind != SORTED:
+        return ""
+    key = str(last[0].key)
+    return "text" if key == "text" else "sorted" if key.replace("_", "").isalnum() else ""
 
 
 @once

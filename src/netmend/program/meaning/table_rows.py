@@ -122,6 +122,10 @@ class _Reader:
                 value.keywords
             )
             return Table(rows, rows if is_plain else None, False, value.node)
+        if name in names.TEXT_READERS and not any(
+            isinstance(resolved(given), Element) for given in value.args
+        ):
+            return Table(Rows(value))
         if name in names.LISTINGS:
             return Table(Rows(value, (Step(ANY, id(value), value.node),)))
         first = self.table(value.args[0], depth) if value.args else None
