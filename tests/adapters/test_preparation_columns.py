@@ -27,6 +27,11 @@ def test_other_numbers_of_the_same_kind_are_not() -> None:
     assert not same_numbers(np.log(amounts(0)), amounts(0))
 
 
+def test_many_numbers_are_not_those_of_a_column_of_few() -> None:
+    assert not same_numbers(amounts(0, 300), np.arange(10.0))
+    assert same_numbers(np.arange(10.0) / 3 - 1, np.arange(10.0))
+
+
 def test_each_input_is_told_with_the_first_line_that_had_it() -> None:
     table = pandas.DataFrame({"price": amounts(0)[:400], "size": amounts(3)[:400], "kind": 1})
     columns = Columns()

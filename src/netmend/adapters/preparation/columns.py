@@ -89,7 +89,7 @@ def same_numbers(values: Any, numbers: Any) -> bool:
     shares = np.linspace(0.02, 0.98, 25)
     ours, theirs = np.quantile(values, shares), np.quantile(numbers, shares)
     spread = theirs[-1] - theirs[0]
-    if not spread or ours[-1] == ours[0]:
+    if not spread or ours[-1] == ours[0] or _SURE * len(values) > len(numbers):
         return False
     few = values[np.linspace(0, len(values) - 1, min(len(values), _VALUES)).astype(int)]
     if _held(few, numbers, spread) >= _SURE:
@@ -100,6 +100,8 @@ def same_numbers(values: Any, numbers: Any) -> bool:
     # A part of a table has nearly the same smallest and largest numbers: they tell shift and scale exactly.
     for low in numbers[:_ENDS]:
         for high in numbers[-_ENDS:]:
+            if high <= low:
+                continue
             scale = (high - low) / (few[-1] - few[0])
             placed = low + scale * (few - few[0])
             if _held(placed[::_STRIDE], numbers, spread) < _SURE:

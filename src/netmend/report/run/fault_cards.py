@@ -81,7 +81,7 @@ def _card(
         fault.cause,
         ", ".join(fault.aliases),
         sure(fault.confidence),
-        clean(fault.component),
+        clean(fault.component).removesuffix(f"@{place(fault.site, trace.run)}"),
         place(fault.site, trace.run),
         tuple(place(site, trace.run) for site in fault.related),
         excerpt(sources, fault.site, around=2) if fault.site is not None else (),

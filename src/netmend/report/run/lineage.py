@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from markupsafe import Markup
@@ -42,7 +43,7 @@ class Row:
 def rows(trace: Trace, accused: Collection[Site] = ()) -> tuple[Row, ...]:
     """The steps in reading order; those at an accused line are bad."""
     steps = lineage(trace)
-    wrong = {(site.file, site.line) for site in accused}
+    wrong = {(site.file, site.line, site.column) for site in accused}
     last = {index: max((user for user, step in enumerate(steps) if index in (*step.takes, *step.likely)), default=-1)
             for index in range(len(steps))}  # fmt: skip
     columns: dict[int, int] = {}  # steps whose rail goes on, and where
@@ -59,10 +60,11 @@ def rows(trace: Trace, accused: Collection[Site] = ()) -> tuple[Row, ...]:
         if last[index] > index:
             columns[index] = column
         fact = step.fact
-        bad = fact.site is not None and (fact.site.file, fact.site.line) in wrong
+        site = fact.site
+        bad = site is not None and any((site.file, site.line, at) in wrong for at in (site.column, None))
         made.append(
             Row(
-                clean(f"loader {fact.name}" if fact.kind == LOADER else _short(fact.call)),
+                clean(f"DataLoader {fact.name}" if fact.kind == LOADER else _short(fact.call)),
                 clean("; ".join(words(fact.seen))),
                 place(fact.site, trace.run),
                 bad,
@@ -89,7 +91,8 @@ def words(seen: Mapping[str, Any]) -> Iterator[str]:
     before, after = seen.get("rows"), seen.get("rows_after")
     files = seen.get("files") or ()
     if files:
-        yield f"{files[0]}" if len(files) == 1 else f"{files[0]} and {plural(len(files) - 1, 'more file')}"
+        first = PurePath(str(files[0])).name
+        yield first if len(files) == 1 else f"{first} and {plural(len(files) - 1, 'more file')}"
     if isinstance(before, int) and isinstance(after, int) and before != after:
         yield f"{count(before)} → {count(after)} rows"
     elif isinstance(after if after is not None else before, int):
@@ -201,7 +204,7 @@ def rails_drawing(row: Row, widest: int) -> Markup:
     def across(column: int) -> int:
         return _DOT + 2 + column * _STEP
 
-    parts = [f'<svg class="rails" width="{across(widest) + _DOT + 2}" height="100%" aria-hidden="true">']
+    parts = [f'<svg class="rails" width="{across(widest) + _DOT + 2}" aria-hidden="true">']
     for column in row.above:
         end = "100%" if column in row.passing else _TOP
         parts.append(f'<line x1="{across(column)}" y1="0" x2="{across(column)}" y2="{end}"/>')

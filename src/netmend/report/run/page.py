@@ -38,6 +38,7 @@ def run_page(trace: Trace, title: str | None = None, diagnosis: Diagnosis | None
     drawn = [
         plot(curve) for curve in (*telling_curves(trace), *depth_curves(trace)) if curve.title not in above
     ]
+    data = lineage.drawn(lineage.rows(trace, accused(diagnosis)))
     return environment.get_template("run/page.html").render(
         title=clean(title or f"{trace.run.script or 'run'} – netmend"),
         style=Markup(environment.get_template("page.css").render()),
@@ -59,7 +60,8 @@ def run_page(trace: Trace, title: str | None = None, diagnosis: Diagnosis | None
         loop_title=LOOP_TITLE,
         timelines=timelines(trace),
         lineage_title=lineage.TITLE,
-        lineage=lineage.drawn(lineage.rows(trace, accused(diagnosis))),
+        lineage=data,
+        accused_data=any(drawn.row.bad for drawn in data),
         inputs=lineage.inputs_grid(trace),
         sections=sections(trace),
     )
