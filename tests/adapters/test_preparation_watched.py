@@ -110,3 +110,10 @@ def test_lines_that_run_often_are_looked_at_ever_less(preparation: Preparation) 
     for _ in range(100):
         table.sort_values("x")
     assert only(preparation, "sort_values").calls == 96
+
+
+def test_classes_stay_classes(preparation: Preparation) -> None:
+    import numpy
+
+    preparation.wrap(numpy, "memmap", "read", lambda *_: None, label="numpy.memmap")
+    assert not isinstance(numpy.zeros(3), numpy.memmap)

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from netmend.adapters.preparation.raw_text import compared, lines_of
+from netmend.adapters.preparation.values import far_fill, far_numbers
 from netmend.adapters.preparation.watch import Preparation, Seen
 
 _LEAST = 2_048  # bytes or numbers, to tell how they were meant
 _MOST = 200_000
+_COLUMNS = 200
 _HEADERS = {b"RIFF": "a WAV header", b"\x93NUM": "the header of a .npy file", b"\x89PNG": "a PNG header", b"fLaC": "a FLAC header"}  # fmt: skip
 _SMOOTHER = 0.25  # steps between neighbours, once the bytes of each number are exchanged
 _HIGH, _LOW = 0.8, 0.35  # share of bytes near 0, of every second one and of the others
@@ -26,7 +28,7 @@ def watch(preparation: Preparation) -> None:
     for name in ("genfromtxt", "loadtxt"):
         preparation.wrap(numpy, name, "read", _text, label=f"numpy.{name}")
     preparation.wrap(numpy, "load", "read", _array, label="numpy.load")
-    for name in ("fromfile", "frombuffer", "memmap"):
+    for name in ("fromfile", "frombuffer"):
         preparation.wrap(numpy, name, "read", _bytes, label=f"numpy.{name}")
     preparation.wrap(numpy, "nan_to_num", "convert", _filled, label="numpy.nan_to_num")
 
@@ -44,7 +46,7 @@ def _text(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], array: Any)
     if not isinstance(array, np.ndarray) or array.ndim not in (1, 2):
         return None
     path = args[0] if args else kwargs.get("fname")
-    seen: dict[str, Any] = {"rows": len(array), "files": _path(path)}
+    seen: dict[str, Any] = {"rows": len(array), "files": _path(path), **_far(array)}
     delimiter = kwargs.get("delimiter") or " "
     skipped = kwargs.get("skip_header", kwargs.get("skiprows")) or 0
     names, used = kwargs.get("names"), kwargs.get("usecols")
@@ -87,8 +89,21 @@ def _text(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], array: Any)
 
 def _array(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
     path = args[0] if args else kwargs.get("file")
-    rows = len(result) if isinstance(result, np.ndarray) and result.ndim else 0
-    return {"rows": rows, "files": _path(path)}
+    is_array = isinstance(result, np.ndarray) and result.ndim
+    return {
+        "rows": len(result) if is_array else 0,
+        "files": _path(path),
+        **(_far(result) if is_array else {}),
+    }
+
+
+def _far(array: Any) -> dict[str, Any]:
+    """Numbers far from all others in the columns of a table."""
+    if array.ndim != 2 or array.shape[1] > _COLUMNS or array.dtype.kind not in "iuf":
+        return {}
+    part = array[:: -(-len(array) // _LEAST) or 1].astype(float)
+    found = far_numbers({f"column {k + 1}": part[:, k] for k in range(part.shape[1])})
+    return {"sentinels": found} if found else {}
 
 
 def _filled(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
@@ -96,7 +111,21 @@ def _filled(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: A
     if not isinstance(before, np.ndarray) or before.dtype.kind != "f" or not before.size:
         return None
     part = before.reshape(-1)[:_MOST]
-    return {"filled": float(np.isnan(part).mean())}
+    seen: dict[str, Any] = {"filled": float(np.isnan(part).mean())}
+    if (
+        before.ndim == 2
+        and before.shape[1] <= _COLUMNS
+        and isinstance(result, np.ndarray)
+        and before is not result
+    ):
+        rows = slice(None, None, -(-len(before) // _LEAST))
+        pairs = [
+            (f"column {k + 1}", far_fill(before[rows, k].astype(float), result[rows, k].astype(float)))
+            for k in range(before.shape[1])
+        ]
+        far = [[name, *found] for name, found in pairs if found is not None]
+        seen |= {"sentinels": far, "filled_in": True} if far else {}
+    return seen
 
 
 def _bytes(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], array: Any) -> Seen | None:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from netmend.adapters.preparation import pandas_joins, tables, values
+from netmend.adapters.preparation.conversions import ROWS
 from netmend.adapters.preparation.divisions import divisions
-from netmend.adapters.preparation.raw_text import compared, lines_of
+from netmend.adapters.preparation.raw_text import compared, garbled, header_eaten, lines_of
 from netmend.adapters.preparation.sentinels import reach_the_model
 from netmend.adapters.preparation.watch import Preparation, Seen
 
@@ -117,7 +118,7 @@ def watch(preparation: Preparation) -> None:
     )
     preparation.wrap(pandas, "to_datetime", "convert", _converted, label="pandas.to_datetime")
     preparation.wrap(pandas, "get_dummies", "encode", _encoded, label="pandas.get_dummies")
-    preparation.wrap(pandas, "factorize", "encode", _nothing, label="pandas.factorize")
+    preparation.wrap(pandas, "factorize", "encode", _numbered, label="pandas.factorize")
 
 
 def _definer(owner: type, name: str) -> type:
@@ -157,7 +158,9 @@ def _values(
     seen = tables.change(before, after) | values.conversion(before, after)
     if name in _FILLING:
         table = before if tables.is_frame(before) else parents.of(args[0])
-        seen |= values.over_borders(before, after, table)
+        seen |= values.over_borders(before, after, table) | values.filled_far(before, after)
+    if name == "astype" and tables.is_series(before) and str(after.dtype) == "category":
+        seen |= _numbers_as_categories(before)
     return {**seen, **pandas_joins.looked_up(before, args)} if name == "map" else seen
 
 
@@ -214,7 +217,9 @@ def _read_text(
         places = {own[name]: place for place, name in enumerate(lines.header) if name in own}
     count = len(lines.rows)
     read = {name: table[name].iloc[:count].tolist() for name in places}
-    return {**seen, **compared(lines, read, places)}
+    texts = (value for column in read.values() for value in column)
+    eaten = header_eaten(lines) if has_header and names is None else {}
+    return {**seen, **garbled(texts), **eaten, **compared(lines, read, places)}
 
 
 def _made(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
@@ -273,4 +278,23 @@ def _converted(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result
 def _encoded(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: Any) -> Seen | None:
     if not tables.is_frame(table):
         return None
-    return {**tables.size(table), "names": [str(name) for name in table.columns[:200]]}
+    given = args[0] if args else kwargs.get("data")
+    columns: list[Any] = [given] if tables.is_series(given) else []
+    if given is not None and tables.is_frame(given):
+        chosen = kwargs.get("columns")
+        columns = [given[name] for name in (chosen if isinstance(chosen, list) else given.columns)]
+    found = next((seen for column in columns if (seen := _numbers_as_categories(column))), {})
+    return {**tables.size(table), "names": [str(name) for name in table.columns[:200]], **found}
+
+
+def _numbered(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
+    given = args[0] if args else kwargs.get("values")
+    return _numbers_as_categories(given) if tables.is_series(given) else None
+
+
+def _numbers_as_categories(column: Any) -> dict[str, Any]:
+    """A column of texts that are numbers, encoded as if they were names."""
+    if not tables.is_series(column) or getattr(column.dtype, "kind", "O") != "O":
+        return {}
+    found = values.as_categories(column.iloc[:ROWS].tolist())
+    return {"numbers_as_categories": {"column": str(column.name)[:80], **found}} if found else {}

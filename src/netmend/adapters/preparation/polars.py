@@ -12,7 +12,7 @@ import numpy as np
 
 from netmend.adapters.preparation.conversions import LOST, ROWS, carried_over, converted
 from netmend.adapters.preparation.raw_text import compared, lines_of
-from netmend.adapters.preparation.values import far_numbers, is_time
+from netmend.adapters.preparation.values import far_fill, far_numbers, is_time
 from netmend.adapters.preparation.watch import Preparation, Seen
 
 _COLUMNS = 40
@@ -86,6 +86,11 @@ def _changed(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], after: A
         )
         if LOST & found.keys():
             losses.append({"column": name[:80], **found})
+    far: list[list[Any]] = []
+    for name in _filled(before, after):
+        number = far_fill(_floats(before[name]), _floats(after[name]))
+        far += [[name[:80], *number]] if number is not None else []
+    seen |= {"sentinels": far, "filled_in": True} if far else {}
     carried = next(_carried(before, after), None)
     return seen | ({"losses": losses} if losses else {}) | ({"carried": [carried]} if carried else {})
 
@@ -97,11 +102,9 @@ def _of_column(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], after:
     return {"losses": [{"column": str(after.name)[:80], **found}]} if LOST & found.keys() else {}
 
 
-def _carried(before: Any, after: Any) -> Iterator[dict[str, Any]]:
-    """Gaps in columns of numbers that were filled over the borders between series."""
-    if after.height > _LONGEST:
-        return
-    filled = [
+def _filled(before: Any, after: Any) -> list[str]:
+    """Columns of numbers with fewer gaps than before."""
+    return [
         name
         for name in after.columns
         if name in before.columns
@@ -109,6 +112,13 @@ def _carried(before: Any, after: Any) -> Iterator[dict[str, Any]]:
         and after[name].dtype.is_numeric()
         and before[name].null_count() > after[name].null_count()
     ]
+
+
+def _carried(before: Any, after: Any) -> Iterator[dict[str, Any]]:
+    """Gaps in columns of numbers that were filled over the borders between series."""
+    if after.height > _LONGEST:
+        return
+    filled = _filled(before, after)
     if not filled:
         return
     keys: dict[str, Any] = {}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -168,3 +168,52 @@ def _category_lost(
                 "empty_elsewhere": bool(empty),
             }
     return {}
+
+
+def garbled(values: Iterable[Any]) -> Seen:
+    """Texts that were written as UTF-8 and read with another encoding: "MÃ¼nchen"."""
+    texts = {value for value in values if isinstance(value, str) and not value.isascii()}
+    wrong = sum(_was_utf8(text) for text in texts)
+    return {"garbled": wrong} if wrong >= 2 and wrong >= 0.5 * len(texts) else {}
+
+
+def _was_utf8(text: str) -> bool:
+    for encoding in ("latin-1", "cp1252"):
+        try:
+            if text.encode(encoding).decode("utf-8") != text:
+                return True
+        except UnicodeError:
+            continue
+    return False
+
+
+_IN_RANGE = 0.8  # share of names that lie among the numbers of their column
+_LEAST_COLUMNS = 3
+_LEAST_ROWS = 20
+
+
+def header_eaten(lines: Lines) -> Seen:
+    """A first row of numbers that was taken for the names of the columns."""
+    if len(lines.header) < _LEAST_COLUMNS or len(lines.rows) < _LEAST_ROWS:
+        return {}
+    first = [_float(name) for name in lines.header]
+    numbers = [place for place, number in enumerate(first) if number is not None]
+    steps = {round(first[b] - first[a], 6) for a, b in pairwise(numbers)}  # type: ignore[operator]
+    if len(numbers) < 0.6 * len(first) or len(numbers) < _LEAST_COLUMNS or len(steps) <= 1:
+        return {}
+    if all(name.strip().isdigit() for name in lines.header):
+        return {}  # years, places, classes: names may be whole numbers
+    among = 0
+    for place in numbers:
+        column = [
+            number for row in lines.rows if place < len(row) and (number := _float(row[place])) is not None
+        ]
+        among += len(column) > 0.9 * len(lines.rows) and min(column) <= first[place] <= max(column)  # type: ignore[operator]
+    return {"header_eaten": len(numbers)} if among >= _IN_RANGE * len(numbers) else {}
+
+
+def _float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -46,7 +46,7 @@ def reach_the_model(preparation: Preparation) -> None:
                     fact.site,
                     takes=(fact.name,),
                     settings=fact.settings,
-                    seen={"sentinels": reached, "columns": fact.seen.get("columns", 0)},
+                    seen={"sentinels": reached, "filled_in": bool(fact.seen.get("filled_in"))},
                 )
             )
 

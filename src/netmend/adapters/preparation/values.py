@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from netmend.adapters.preparation import notations
 from netmend.adapters.preparation.conversions import LOST, ROWS, Seen, carried_over, converted, narrowed
 from netmend.adapters.preparation.tables import is_frame, is_series
 
@@ -184,3 +185,58 @@ def far_value(numbers: Any, least: float | None = None) -> tuple[float, float, f
         if gap >= (least or (_FAR if value else _ZERO_FAR)):
             return float(value), share, gap
     return None
+
+
+def filled_far(before: Any, after: Any) -> Seen:
+    """Columns of numbers whose gaps were filled with one number that is far from all that were there."""
+    if is_series(before) and is_series(after):
+        pairs = [(before.name, before, after)]
+    elif is_frame(before) and is_frame(after):
+        pairs = [(name, before[name], after[name]) for name in _shared(before, after)]
+    else:
+        return {}
+    found = []
+    for name, one, other in pairs:
+        if len(one) != len(other) or not _is_number(one) or not _is_number(other) or not one.isna().any():
+            continue
+        step = -(-len(one) // _SAMPLE)
+        numbers = [
+            np.asarray(column.iloc[::step].to_numpy(float, na_value=np.nan)) for column in (one, other)
+        ]
+        far = far_fill(*numbers)
+        if far is not None:
+            found.append([str(name)[:80], *far])
+    return {"sentinels": found, "filled_in": True} if found else {}
+
+
+def far_fill(before: Any, after: Any) -> tuple[float, float, float] | None:
+    """The number that gaps were filled with, where it is far from all others."""
+    far = far_value(after)
+    gaps = np.isnan(before)
+    if far is None or not gaps.any() or not (after[gaps] == far[0]).all() or (before == far[0]).any():
+        return None
+    return far
+
+
+# -- numbers that are written as text and taken for categories
+
+_NUMBERS = 0.9  # share of numbers among the texts
+_DIFFERENT = 20  # different ones: names of classes are fewer
+_DECIMALS = 0.3  # share with decimals or marks: whole numbers may be codes
+
+
+def as_categories(texts: Any) -> Seen:
+    """Texts that are numbers, which are about to be encoded as names of classes: how many different ones, and how they are written."""
+    sample = [text for text in list(texts)[:ROWS] if isinstance(text, str) and text.strip()]
+    if len(sample) < _LEAST or len(set(sample)) < _DIFFERENT:
+        return {}
+    written = [text for text in sample if not notations.is_absent(text)]
+    kinds = [notations.kind_of_number(text) for text in written]
+    numbers = [text for text, kind in zip(written, kinds, strict=True) if kind and kind != "unit"]
+    if len(numbers) < _NUMBERS * len(sample) or len(set(numbers)) < _DIFFERENT:
+        return {}
+    decimals = sum("." in text or "," in text for text in numbers)
+    if decimals < _DECIMALS * len(numbers) and len(written) == len(sample):
+        return {}
+    odd = sorted({text.strip() for text in sample if notations.is_absent(text)})[:3]
+    return {"different": len(set(numbers)), "shapes": notations.usual_shapes(numbers), "odd": odd}

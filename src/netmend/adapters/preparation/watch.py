@@ -206,7 +206,7 @@ class Preparation:
         looked at, as a loop over columns does something else each time.
         """
         original = getattr(owner, name, None)
-        if not callable(original):
+        if not callable(original) or isinstance(original, type):  # programs ask `isinstance` of a class
             return
         library = (label or getattr(owner, "__module__", None) or owner.__name__).split(".")[0]
         call = label or f"{library}.{owner.__name__ + '.' if isinstance(owner, type) else ''}{name}"
