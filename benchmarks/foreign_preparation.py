@@ -34,6 +34,7 @@ class Told:
     line: int
     by: str  # "run" | "check"
     words: str = ""
+    leaf: str = ""  # of a finding; the code of a fault is one
 
     @property
     def place(self) -> str:
@@ -126,13 +127,20 @@ def _findings(python: str, where: Path, environment: dict[str, str]) -> list[Tol
     command = [python, "-m", "netmend", "check", "--no-cache", "--format", "json", "."]
     done = subprocess.run(command, cwd=where, env=environment, capture_output=True, text=True)
     found = json.loads(done.stdout).get("findings", ()) if done.stdout.strip().startswith("{") else ()
-    return [Told(one["code"], Path(one["file"]).name, one["line"], "check", one["message"]) for one in found]
+    return [
+        Told(one["code"], Path(one["file"]).name, one["line"], "check", one["message"], one["cause"])
+        for one in found
+    ]
 
 
 def judgement(told: Told, source: dict[str, Any]) -> tuple[str, str]:
     """What we think of a told fault; lines may move by a patch, so that near ones count."""
     for known in source.get("judged", ()):
-        if known["code"] == told.code and known["file"] == told.file and abs(known["line"] - told.line) <= 1:
+        if (
+            known["code"] in (told.code, told.leaf)
+            and known["file"] == told.file
+            and abs(known["line"] - told.line) <= 1
+        ):
             return known["verdict"], known["why"]
     return OPEN, told.words
 
