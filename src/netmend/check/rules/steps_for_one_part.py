@@ -10,6 +10,7 @@ from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Collection, Const, Item, Value, resolved
 from netmend.program.meaning.learned import COLUMNS, DICTIONARY, estimator
+from netmend.program.meaning.losses import loss_kind
 from netmend.program.meaning.parts import flows, parts
 from netmend.program.meaning.prepared import OF_NUMBERS, OF_WORDS, Step, Steps, steps_before
 
@@ -98,6 +99,7 @@ class StepForOnePartOnly(StaticRule, code="S933", cause="PRE-TRAIN-TEST-SKEW"):
         Snippet("one function for both", HEAD + VOCABULARY + "    out = net(torch.tensor([[vocab.get(word, 0) for word in words(text)][:9] for label, text in new]))\n"),
         Snippet("the same logarithm", HEAD + TABLES + 'for df in (old, new):\n    df["income"] = np.log1p(df["income"])\n' + TRAINING),
         Snippet("a target that is learned as a logarithm", HEAD + TABLES + 'old["y"] = np.log1p(old["y"])\n' + TRAINING + '    print((out.expm1() - torch.tensor(new["y"].values)).abs().mean())\n'),
+        Snippet("a score on a scale of its own", HEAD + TABLES + "error = nn.MSELoss()\n" + TRAINING.replace('(net(torch.tensor(old[inputs].values).float()).squeeze(1) - torch.tensor(old["y"].values)).square().mean()', 'error(net(torch.tensor(old[inputs].values).float()).squeeze(1), torch.tensor(old["y"].values).float())') + '    print(error(out.squeeze(1).clamp(min=1).log(), torch.tensor(new["y"].values).log()).sqrt())\n'),
         Snippet("the same scale", HEAD + ARRAYS.format("x, u = x / 255, u / 255.0")),
     )  # fmt: skip
     BAD = (
@@ -177,6 +179,8 @@ def _numbers(program: Program) -> Iterator[_Missing]:
     found = parts(program)
     asked: dict[bool, list[tuple[Call, list[Steps]]]] = {True: [], False: []}
     for call in found.questions:
+        if loss_kind(call.function):  # its parts of a batch are compared, on whatever scale the score has
+            continue
         given = [steps_before(program, value) for value in call.args]
         asked[id(call) in found.trained].append((call, given))
     for call, tested in asked[False]:
