@@ -11,14 +11,14 @@ from netmend.program.engine.values import (
     Collection,
     Const,
     Element,
-    Instance,
     Item,
     Operation,
     Value,
     resolved,
 )
 from netmend.program.meaning.arrays import same_numbers
-from netmend.program.meaning.batches import sample_of_dataset
+from netmend.program.meaning.loaders import dataset_of, loader_made, samples_of
+from netmend.program.meaning.losses import loss_uses
 from netmend.program.meaning.operations import reached, walk
 from netmend.program.meaning.parts import flows, parts
 from netmend.program.meaning.statements import is_for_evaluation, is_for_labels
@@ -120,21 +120,23 @@ class ClassesNumberedTwice(StaticRule, code="S934", cause="DAT-LABEL", preview=T
 
 def _answers(program: Program, *, trained: bool) -> Iterator[Value]:
     """The labels of one part: of its data sets, by name, or what the network's answers are compared with."""
-    found = parts(program)
-    values = found.trained if trained else found.evaluated
-    for value in values.values():
-        if isinstance(value, Instance):
-            sample = sample_of_dataset(program, value)
-            if isinstance(sample, Collection) and sample.kind == "tuple" and len(sample.items) > 1:
-                yield sample.items[-1]
     if trained:
+        yield from (use.target for use in loss_uses(program) if use.target is not None)
         return
+    found = parts(program)
+    for call in found.questions:
+        for given in call.args if id(call) not in found.trained else ():
+            element = resolved(given.base) if isinstance(given, Item) else None
+            loader = loader_made(element.iterable) if isinstance(element, Element) else None
+            samples = samples_of(program, dataset_of(loader)) if loader is not None else None
+            if samples:
+                yield samples[-1]
     for store in program.stores:
         if is_for_labels(store.target.name) and is_for_evaluation(store.target.name):
             yield store.value
     for event in program.calls:
-        for given in (event.call.receiver, *event.call.given):
-            compared = resolved(given)
+        for part in (event.call.receiver, *event.call.given):
+            compared = resolved(part)
             if isinstance(compared, Operation) and compared.operator == "==":
                 yield from compared.operands
 
@@ -172,7 +174,7 @@ def _is_listing(value: Value) -> bool:
 
 def _number_of_table(answer: Value) -> Value | None:
     """The number of a table or a file, as it is or shifted by a constant."""
-    value = same_numbers(answer)
+    value: Value = same_numbers(answer)
     if isinstance(value, Collection) and value.repeated and len(value.items) == 1:
         value = same_numbers(value.items[0])
     whole = value
@@ -186,8 +188,8 @@ def _number_of_table(answer: Value) -> Value | None:
         value = resolved(value.args[0])
     if not isinstance(value, Item | Element) or not any(_is_reading(part) for part in walk(value)):
         return None
-    base = resolved(value.base if isinstance(value, Item) else value.iterable)
-    return None if isinstance(base, Collection) else whole
+    held = resolved(value.base if isinstance(value, Item) else value.iterable)
+    return None if isinstance(held, Collection) else whole
 
 
 def _is_reading(value: Value) -> bool:

@@ -169,10 +169,9 @@ def _of_dictionary(program: Program, numbers: Collection) -> Value | None:
 
 
 def _is_length(value: Value | None) -> bool:
-    """`len(number)` while nothing is in it yet."""
+    """`len(number)`, which is not told of a dictionary that a loop fills."""
     value = resolved(value)
-    node = value.node if isinstance(value, Const) and value.value == 0 else None
-    return isinstance(node, ast.Call) and ast.unparse(node.func) == "len"
+    return isinstance(value, Call) and value.qualified == "len"
 
 
 def _source(numbers: Collection) -> Value | None:

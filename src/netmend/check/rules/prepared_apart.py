@@ -10,27 +10,20 @@ from netmend.check.rules.preprocessing_leaks import refitted
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Attribute, Call, Collection, Element, Item, Value, resolved
 from netmend.program.meaning.arrays import same_numbers
-from netmend.program.meaning.learned import (
-    CODES,
-    COLUMNS,
-    DICTIONARY,
-    STATISTICS,
-    Learned,
-    learned,
-    roots,
-    same_data,
-    same_key,
-)
+from netmend.program.meaning.learned import CODES, COLUMNS, DICTIONARY, STATISTICS, Learned, learned
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.parts import parts, written_out
+from netmend.program.meaning.statements import is_for_evaluation, is_for_labels, is_for_training
+from netmend.program.meaning.wholes import part_names, roots, same_data, same_key
 from netmend.program.text.edits import replace
+from netmend.program.text.queries import names_in
 from netmend.vocabulary.finding import Fix
 
 _MESSAGES = {
     CODES: "`{0}` numbers the values of the evaluation data anew, so the same value has another number than in training; {1}.",
     COLUMNS: "`{0}` makes columns of the evaluation data's own values, so a column may stand for another value than in training; {1}.",
     DICTIONARY: "This {0} is built anew from the evaluation data, so the same number means something else than in training; {1}.",
-    STATISTICS: "The evaluation data is scaled with its own statistics (`{0}`), so the same value becomes another input than in training; {1}.",
+    STATISTICS: "The evaluation data is scaled or filled by its own statistics (`{0}`), so the same value becomes another input than in training; {1}.",
 }
 _INSTEAD = {
     "factorize": "keep the names that factorize gave for the training data, and use pd.Index(names).get_indexer(...) here",
@@ -39,6 +32,7 @@ _INSTEAD = {
     "unique": "use np.searchsorted with the sorted values of the training data",
     "get_dummies": "bring it to the training columns with .reindex(columns=..., fill_value=0)",
     "to_dummies": "select the training columns from it, and fill those that are missing with 0",
+    "list": "gather it from the training data once and hand it on",
     "dictionary": "build it from the training data once and hand it on",
     "qcut": "use pd.cut with the bins that qcut(..., retbins=True) gave for the training data",
 }
@@ -154,6 +148,15 @@ class LearnedAnewForEvaluation(StaticRule, code="S930", cause="PRE-TRAIN-TEST-SK
                 "    loss.backward()\n    opt.step()\nwith torch.no_grad():\n    print(nn.functional.mse_loss(net(u), v))\n"),
         Snippet("made-up data in one unit", "import torch\nfrom torch import nn\n\ndef sample(n):\n    y = torch.randint(0, 2, (n,))\n"
                 "    x = torch.stack([torch.randn(8) + k for k in y])\n    return x / x.std(), y\n\nx_train, y_train = sample(600)\nx_test, y_test = sample(200)\n"),
+        Snippet("the folders of both parts are the same classes", "import os\nimport torch\nfrom torch import nn\nfrom torch.utils.data import DataLoader, Dataset\n\n"
+                "class Folders(Dataset):\n    def __init__(self, root):\n        self.classes = sorted(os.listdir(root))\n        number = {c: i for i, c in enumerate(self.classes)}\n"
+                "        self.items = [(os.path.join(root, c, f), number[c]) for c in self.classes for f in os.listdir(os.path.join(root, c))]\n\n"
+                "    def __len__(self):\n        return len(self.items)\n\n    def __getitem__(self, i):\n        path, label = self.items[i]\n        return torch.load(path), label\n\n"
+                "net = nn.Linear(4, 3)\nopt = torch.optim.Adam(net.parameters())\nfor x, y in DataLoader(Folders('train'), 8, shuffle=True):\n"
+                "    loss = nn.functional.cross_entropy(net(x), y)\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\nval_loader = DataLoader(Folders('val'), 8)\n"
+                "with torch.no_grad():\n    for x, y in val_loader:\n        print((net(x).argmax(1) == y).float().mean())\n"),
+        Snippet("pixels by their largest value", "import numpy as np\nd = np.load('a.npz')\nx_train, x_test = d['a'], d['b']\nx_train = x_train / x_train.max()\n"
+                "x_test = x_test / x_test.max()\n"),
         Snippet("each recording by itself", "import numpy as np\nimport torch\nfrom sklearn.preprocessing import scale\nd = np.load('wrist.npz')\n"
                 "x_train, x_test = scale(d['a'], axis=1), scale(d['b'], axis=1)\n"),
         Snippet("each picture by itself", "import glob\nimport numpy as np\nfrom PIL import Image\n\ndef read(path):\n    x = np.array(Image.open(path))\n"
@@ -170,6 +173,11 @@ class LearnedAnewForEvaluation(StaticRule, code="S930", cause="PRE-TRAIN-TEST-SK
         Snippet("columns that are not brought together", HEAD + 'X_train = pd.get_dummies(old.drop(columns="y"))\n'
                 'X_test = pd.get_dummies(new.drop(columns="y"))\n', line=9),
         Snippet("a vocabulary for each part", TEXTS + 'train = Texts("a.txt")\ntest = Texts("b.txt")\n' + READING, line=10),
+        Snippet("read by the name of the part", HEAD + 'data = {}\nfor part in ("train", "test"):\n    df = pd.read_csv(part + ".csv")\n'
+                '    df["code"] = df["kind"].rank(method="dense")\n    data[part] = df\nold, new = data["train"], data["test"]\n' + USE, line=11),
+        Snippet("a dictionary that grows", HEAD + 'def load(table):\n    number = {}\n    table["code"] = [number.setdefault(kind, len(number)) for kind in table["kind"]]\n'
+                "    return table\n\nold, new = load(old), load(new)\n" + USE, line=10),
+        Snippet("filled with the median of its own", HEAD + 'old["code"] = old["t"].fillna(old["t"].median())\nnew["code"] = new["t"].fillna(new["t"].median())\n' + USE, line=9),
         Snippet("own statistics", SCALED + BOTH_SCALED.format("") + SCALED_USE, line=7),
         Snippet("own statistics of arrays", "import numpy as np\nd = np.load('a.npz')\nX_train, X_test = d['a'], d['b']\n"
                 "X_train = (X_train - X_train.mean(axis=0)) / X_train.std(axis=0)\nX_test = (X_test - X_test.mean(axis=0)) / X_test.std(axis=0)\n", line=5),
@@ -207,14 +215,29 @@ def _pairs(program: Program) -> Iterator[tuple[Learned, Learned]]:
     found = parts(program)
     trained = [made for value in found.trained.values() if (made := learned(program, value)) is not None]
     for made in trained:
-        if any(_runs_over_parts(part, found.evaluated) for part in roots(made.data)):
+        names = part_names(made.data)
+        is_named = any(map(is_for_training, names)) and any(
+            is_for_evaluation(f"{name}_set") for name in names
+        )
+        if is_named or any(_runs_over_parts(part, found.evaluated) for part in roots(made.data)):
             yield made, made
-    for test in [made for value in found.evaluated.values() if (made := learned(program, value)) is not None]:
-        if test.data is not None and id(same_numbers(test.data)) in found.trained:
+    for value in found.evaluated.values():
+        test = learned(program, value)
+        if test is None or (test.data is not None and id(same_numbers(test.data)) in found.trained):
             continue
+        if test.is_sorted and not _is_input(program, value, test):
+            continue  # the classes of both parts are the same, as a rule
         train = next((made for made in trained if _alike(made, test)), None)
         if train is not None and not (test.kind == COLUMNS and _are_aligned(program)):
             yield train, test
+
+
+def _is_input(program: Program, value: Value, test: Learned) -> bool:
+    """Is a network asked with it? Where no network is seen, the names tell labels from inputs."""
+    found = parts(program)
+    if any(id(call) not in found.trained for call in found.questions):
+        return id(value) in found.asked
+    return not any(map(is_for_labels, names_in(program.statement(test.node))))
 
 
 def _runs_over_parts(value: Value, evaluated: object) -> bool:

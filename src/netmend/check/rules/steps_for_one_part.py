@@ -217,6 +217,9 @@ def _scales(steps: Steps) -> dict[str, Step]:
     }
 
 
+_OF_PIXELS = frozenset(
+    f"{sign} {number}" for sign in "*/" for number in ("255", "256", "127.5", "128")
+)  # others are units
 # Keep the numbers: reading, choosing rows and columns, conversions.
 _NEUTRAL = frozenset(
     ("tensor", "as_tensor", "from_numpy", "FloatTensor", "array", "asarray", "stack", "to_numpy", "astype", "float", "double", "long", "to", "cuda",

@@ -34,6 +34,8 @@ def _list(machine: Machine, call: Call) -> Value | None:
 def _len(machine: Machine, call: Call) -> Value | None:
     inner = resolved(call.args[0]) if len(call.args) == 1 else None
     if isinstance(inner, Collection) and not inner.open:
+        if inner.kind == "dict" and machine.depth > inner.depth:
+            return None  # `number[word] = len(number)`: it may have grown in the round before
         return Const(len(inner.items), call.node)
     if isinstance(inner, Const) and isinstance(inner.value, str):
         return Const(len(inner.value), call.node)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from netmend.program.engine.history import CallEvent
@@ -15,20 +14,17 @@ from netmend.program.engine.values import (
     Const,
     Element,
     Function,
-    Instance,
     Item,
-    Name,
     Operation,
-    Param,
-    Unknown,
     Value,
     constant,
     resolved,
 )
 from netmend.program.meaning.arrays import same_numbers
 from netmend.program.meaning.fitting import OTHERS, SCALERS
-from netmend.program.meaning.operations import parts_of, walk
-from netmend.program.meaning.parts import flows, written_out
+from netmend.program.meaning.operations import walk
+from netmend.program.meaning.parts import flows
+from netmend.program.meaning.wholes import is_of_table, is_whole, same_key
 
 CODES, COLUMNS, DICTIONARY, STATISTICS = "codes", "columns", "dictionary", "statistics"
 
@@ -45,9 +41,10 @@ _FUNCTIONS = {
     "sklearn.preprocessing.quantile_transform": STATISTICS, "sklearn.preprocessing.power_transform": STATISTICS,
     "torchtext.vocab.build_vocab_from_iterator": DICTIONARY,
 }  # fmt: skip
-_METHODS = {"factorize": CODES, "get_dummies": COLUMNS, "to_dummies": COLUMNS}
+_METHODS = {"rank": STATISTICS, "factorize": CODES, "get_dummies": COLUMNS, "to_dummies": COLUMNS}
 _CENTRES = frozenset(("mean", "nanmean", "min", "median", "nanmedian", "amin"))
 _SPREADS = frozenset(("std", "nanstd", "max", "amax", "sum"))
+_EXTREMES = frozenset(("min", "max", "amin", "amax"))
 _POLARS = "polars.col"
 
 
@@ -61,6 +58,19 @@ class Learned:
     data: Value | None
     estimator: Call | None = None
     event: CallEvent | None = None  # the fit of an estimator
+
+    @property
+    def is_sorted(self) -> bool:
+        """Are values numbered in their own order, so that parts with the same values get the same numbers?"""
+        if self.kind == DICTIONARY:
+            return self.name in ("dictionary", "list") and any(map(_sorts, walk(self.data)))
+        return self.kind in (CODES, COLUMNS) and self.name not in ("factorize", "qcut", "KBinsDiscretizer")
+
+
+def _sorts(value: Value) -> bool:
+    return isinstance(value, Call) and (
+        value.qualified in ("sorted", "numpy.unique") or value.method == "sort"
+    )
 
 
 def learned(program: Program, value: Value) -> Learned | None:
@@ -83,6 +93,18 @@ def _by_call(program: Program, call: Call) -> Learned | None:
         return _by_estimator(program, call)
     if call.method in _OF_COLUMNS and call.receiver is not None:
         return _by_columns(call, call.receiver)
+    if call.method in ("fillna", "fill_null", "clip") and call.receiver is not None:
+        return _by_filling(call, call.receiver)
+    if call.method == "index" and call.receiver is not None:
+        return _by_list(call.receiver)
+    if call.method == "setdefault" and len(call.args) == 2:
+        counts = resolved(call.args[1])
+        is_counted = isinstance(counts, Call) and resolved(counts.subject) is resolved(call.receiver)
+        return Learned(DICTIONARY, "dictionary", call.node, call.args[0]) if is_counted else None
+    if call.qualified == "collections.defaultdict" and call.args:
+        factory = resolved(call.args[0])
+        is_counted = isinstance(factory, Function) and "len(" in ast.unparse(factory.definition)
+        return Learned(DICTIONARY, "dictionary", call.node, call) if is_counted else None
     name = call.qualified or f".{call.method}"
     kind = _FUNCTIONS.get(call.qualified) or (_METHODS.get(call.method) if call.method else None)
     data = call.args[0] if call.qualified and call.args else call.receiver
@@ -91,7 +113,7 @@ def _by_call(program: Program, call: Call) -> Learned | None:
         kind, data = CODES, call.args[0] if call.args else None
     if kind is None or any(key in call.keywords for key in _FIXED if short != "qcut"):
         return None
-    if kind == STATISTICS and not _over_rows(call, 1):
+    if kind == STATISTICS and (data is None or not _over_rows(call, 1) or not is_whole(data)):
         return None
     return Learned(kind, short, call.node, data)
 
@@ -157,6 +179,36 @@ def _by_columns(call: Call, table: Value) -> Learned | None:
             if _is_polars(column) and _same_column(column, resolved(centre.receiver)):
                 return Learned(STATISTICS, centre.method, part.node, table)
     return None
+
+
+def _by_filling(call: Call, table: Value) -> Learned | None:
+    """`x.fillna(x.median())`, `x.clip(x.quantile(0.01), x.quantile(0.99))`"""
+    one = same_numbers(table)
+    for given in call.given:
+        statistic = resolved(given)
+        while isinstance(statistic, Item | Attribute):
+            statistic = resolved(statistic.base)  # `x.mode()[0]`
+        if isinstance(statistic, Call) and statistic.method in _FILLINGS and call.node is not None:
+            other = same_numbers(statistic.receiver)
+            if other is not None and (one is other or _same_column(one, other)) and is_whole(one):
+                return Learned(STATISTICS, f"{call.method}({statistic.method})", call.node, one)
+    return None
+
+
+_FILLINGS = frozenset(("mean", "median", "mode", "quantile", "min", "max"))
+
+
+def _by_list(names: Value) -> Learned | None:
+    """`names.index(x)` with names that were gathered from data: `sorted(set(column))`."""
+    names = resolved(names)
+    gathered = [part for part in walk(names) if isinstance(part, Call) and _gathers(part)]
+    if not gathered or names.node is None or not (gathered[-1].subject is not None):
+        return None
+    return Learned(DICTIONARY, "list", names.node, gathered[-1].subject)
+
+
+def _gathers(call: Call) -> bool:
+    return call.qualified in ("set", "numpy.unique", "pandas.unique") or call.method == "unique"
 
 
 def _is_polars(value: Value) -> bool:
@@ -241,6 +293,8 @@ def _by_statistics(value: Operation) -> Learned | None:
         return None
     names = _CENTRES if value.operator == "-" else _SPREADS - {"sum"}
     statistic = resolved(value.operands[1])
+    if isinstance(statistic, Attribute) and statistic.name == "values":
+        statistic = resolved(statistic.base)  # `x.max(dim=0).values`
     if not isinstance(statistic, Call):
         return None
     name = statistic.method or statistic.qualified.rpartition(".")[2]
@@ -252,6 +306,9 @@ def _by_statistics(value: Operation) -> Learned | None:
         return None  # told by the call that it is handed to
     if one is not other and not _same_column(one, other):
         return None
+    is_of_all = not statistic.keywords and len(statistic.args) == (0 if statistic.method else 1)
+    if is_of_all and name in _EXTREMES and not is_of_table(one):
+        return None  # one number for all pixels: the same in every part
     if not is_whole(one):
         return None
     return Learned(STATISTICS, name, value.node, one)
@@ -265,12 +322,6 @@ def _same_column(one: Value, other: Value) -> bool:
     return False
 
 
-def same_key(one: Value | None, other: Value | None) -> bool:
-    """Two constants that are equal, or the same value."""
-    one, other = resolved(one), resolved(other)
-    return one is other or (isinstance(one, Const) and isinstance(other, Const) and one.value == other.value)
-
-
 def _over_rows(call: Call, position: int) -> bool:
     """Is a statistic taken over all rows, not within each of them?"""
     axis = call.keywords.get("axis") or call.keywords.get("dim") or call.argument("axis", position)
@@ -280,112 +331,3 @@ def _over_rows(call: Call, position: int) -> bool:
     if isinstance(axis, Collection):
         return bool(axis.items) and constant(axis.items[0]) == 0
     return isinstance(axis, Const) and axis.value in (0, None, "index") and axis.value is not False
-
-
-def is_whole(data: Value) -> bool:
-    """Is it a table, an array or a column of it as it was read or cut, and not one sample, group or window?"""
-    line = roots(data)
-    if any(isinstance(part, Call) and part.method in _OF_GROUPS for part in line):
-        return False
-    root = line[-1]
-    if isinstance(root, Element):
-        return written_out(root.iterable) is not None
-    if not isinstance(root, Call):
-        return False
-    is_table = root.qualified.startswith(_TABLES)
-    if any(isinstance(part, Item) and not _keeps_rows(part.key, is_table) for part in line):
-        return False
-    return not any(_is_of_loop(part) or _is_drawn(part) for part in walk(root))
-
-
-_OF_GROUPS = frozenset(
-    ("groupby", "group_by", "rolling", "expanding", "ewm", "apply", "over", "split", "unfold", "resample")
-)
-_DRAWING = frozenset(
-    (
-        "rand",
-        "randn",
-        "randint",
-        "normal",
-        "uniform",
-        "standard_normal",
-        "random",
-        "integers",
-        "arange",
-        "linspace",
-    )
-)
-_TABLES = ("pandas.", "polars.")
-
-
-def _is_of_loop(value: Value) -> bool:
-    """One of many: a file of a folder, a sample of a batch. The parts that a program writes out are not many."""
-    if isinstance(value, Element):
-        return written_out(value.iterable) is None
-    return isinstance(value, Param | Unknown)
-
-
-def _is_drawn(value: Value) -> bool:
-    """Made-up data."""
-    return isinstance(value, Call) and (value.method or value.qualified.rpartition(".")[2]) in _DRAWING
-
-
-def _keeps_rows(key: Value, is_table: bool) -> bool:
-    key = resolved(key)
-    if isinstance(key, Collection) and key.kind == "tuple" and key.items:
-        return _keeps_rows(key.items[0], is_table)
-    if isinstance(key, Const | Collection | Operation):
-        return True
-    return is_table or isinstance(key, Call | Item)
-
-
-def roots(value: Value | None) -> tuple[Value, ...]:
-    """What a value is a part of, and that again, to the end: through columns, conversions and methods."""
-    line: list[Value] = []
-    while value is not None and len(line) < 40:
-        value = same_numbers(value)
-        line.append(value)
-        if isinstance(value, Item | Attribute):
-            value = value.base
-        elif isinstance(value, Call) and not isinstance(value.receiver, Name):
-            value = value.receiver
-        else:
-            break
-    return tuple(line)
-
-
-def same_data(one: Value | None, other: Value | None, depth: int = 40) -> bool:
-    """Are two values made in the same way of the same things: of one file that is read twice, say?"""
-    one, other = resolved(one), resolved(other)
-    if one is other:
-        return True
-    if one is None or other is None or depth == 0 or type(one) is not type(other):
-        return False
-    if isinstance(one, Const) and isinstance(other, Const):
-        return bool(one.value == other.value)
-    if isinstance(one, Name) and isinstance(other, Name):
-        return one.qualified == other.qualified
-    if isinstance(one, Attribute) and isinstance(other, Attribute) and one.name != other.name:
-        return False
-    if isinstance(one, Operation) and isinstance(other, Operation) and one.operator != other.operator:
-        return False
-    if isinstance(one, Param | Unknown | Instance):
-        return False
-    mine, its = list(_made_of(one)), list(_made_of(other))
-    return (
-        bool(mine)
-        and len(mine) == len(its)
-        and all(same_data(a, b, depth - 1) for a, b in zip(mine, its, strict=True))
-    )
-
-
-def _made_of(value: Value) -> Iterator[Value]:
-    if isinstance(value, Call):
-        yield value.function
-        yield from value.given
-    elif isinstance(value, Item):
-        yield from (value.base, value.key)
-    elif isinstance(value, Collection):
-        yield from value.items
-    else:
-        yield from parts_of(value)

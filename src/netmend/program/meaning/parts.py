@@ -25,7 +25,7 @@ from netmend.program.engine.values import (
     resolved,
 )
 from netmend.program.meaning.batches import sample_of_dataset
-from netmend.program.meaning.loaders import LOADER_NAME
+from netmend.program.meaning.loaders import LOADER_NAME, drawn
 from netmend.program.meaning.models import is_module
 from netmend.program.meaning.operations import reached
 from netmend.program.meaning.roles import MODEL, bare, role
@@ -42,6 +42,9 @@ class Parts:
 
     trained: Mapping[int, Value]
     evaluated: Mapping[int, Value]
+    asked: frozenset[
+        int
+    ]  # those of the latter that a model is asked with, not what its answers are compared with
     questions: tuple[Call, ...]  # calls of the models, in training and elsewhere
 
 
@@ -59,15 +62,13 @@ def parts(program: Program) -> Parts:
         for event in program.calls
         if id(bare(event.call.function)) in models and not _in_model(event)
     ]
-    asked: list[Value | None] = [
-        given for call in questions if id(call) not in trained for given in call.given
-    ]
+    asked = _all(flow, (given for call in questions if id(call) not in trained for given in call.given))
     named = [event for event in program.stores if event.target.name]
     if not trained:
         trained = _all(flow, (event.value for event in named if is_for_training(event.target.name)))
-    asked.extend(event.value for event in named if is_for_evaluation(event.target.name))
-    evaluated = {key: value for key, value in _all(flow, asked).items() if key not in trained}
-    return Parts(trained, evaluated, tuple(questions))
+    reserved = _all(flow, (event.value for event in named if is_for_evaluation(event.target.name)))
+    evaluated = {key: value for key, value in (asked | reserved).items() if key not in trained}
+    return Parts(trained, evaluated, frozenset(asked), tuple(questions))
 
 
 def _in_model(event: Event) -> bool:
@@ -103,9 +104,31 @@ class Flow:
         return [value for known, value in self.stored.get(id(resolved(table)), ()) if _same(known, key)]
 
     def sources(self, value: Value) -> Iterator[Value]:
+        one = _picked(self.program, value)
+        if one is not None:
+            return iter((one,))
         sample = sample_of_dataset(self.program, value) if isinstance(value, Instance) else None
         stored = (made for _, made in self.stored.get(id(value), ()))
         return chain(_sources(value), stored, () if sample is None else (sample,))
+
+
+def _picked(program: Program, value: Value) -> Value | None:
+    """One part of what a loader draws or a list of tuples holds: `path, label = self.items[i]`."""
+    if not isinstance(value, Item) or not isinstance(value.key, Const):
+        return None
+    sample = drawn(program, value)
+    if sample is not None:
+        return sample
+    base = resolved(value.base)
+    held = base.base if isinstance(base, Item) else base.iterable if isinstance(base, Element) else None
+    held = resolved(held)
+    if not isinstance(held, Collection) or held.kind == "dict" or len(held.items) != 1:
+        return None
+    one = resolved(held.items[0])
+    place = value.key.value
+    if not isinstance(one, Collection) or one.kind != "tuple" or one.open or not isinstance(place, int):
+        return None
+    return one.items[place] if place < len(one.items) else None
 
 
 @once
@@ -118,6 +141,8 @@ def tables(base: Value) -> Iterator[Value]:
     base = resolved(base)
     while isinstance(base, Attribute) and base.name in _PLACES:
         base = resolved(base.base)
+    if isinstance(base, Item) and isinstance(base.base, Element) and isinstance(base.key, Const):
+        base = base.base  # `for name, df in {"train": train, "test": test}.items()`
     if isinstance(base, Element) and (several := written_out(base.iterable)) is not None:
         yield from (resolved(item) for item in several.items)
     elif not isinstance(base, Instance):
@@ -147,7 +172,8 @@ def _sources(value: Value) -> Iterator[Value]:
         yield value.base
     elif isinstance(value, Item):
         yield value.base
-        yield value.key
+        if not _is_test(value.key):
+            yield value.key
     elif isinstance(value, Operation):
         if value.operator == "or" and is_something(value.operands[0]):
             yield value.operands[0]
@@ -160,6 +186,24 @@ def _sources(value: Value) -> Iterator[Value]:
         yield from (key for key in value.keys or () if key is not None)
     elif isinstance(value, Element) and written_out(value.iterable) is None:
         yield value.iterable  # of parts that are written out one does not make another
+
+
+def _is_test(key: Value) -> bool:
+    """`rows[groups == 3]`: what is compared decides which rows, not what stands in them."""
+    key = resolved(key)
+    return isinstance(key, Operation) and key.operator in (
+        "==",
+        "!=",
+        "<",
+        "<=",
+        ">",
+        ">=",
+        "&",
+        "|",
+        "~",
+        "in",
+        "not in",
+    )
 
 
 def _of_call(call: Call) -> Iterator[Value]:
