@@ -125,3 +125,51 @@ def test_what_cannot_be_compared_is_left_alone(preparation: Preparation) -> None
     )
     divisions(preparation).ask()
     assert "identity" not in next(iter(preparation.facts.values())).seen
+
+
+def _begins(preparation: Preparation, y: np.ndarray) -> dict[str, object]:
+    """What is known of the parts in the functions that lead here, once training has begun."""
+    divisions(preparation)
+    preparation.batch_arrives()
+    return _told(preparation, y)
+
+
+@pytest.fixture
+def from_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This file counts as the user's."""
+    monkeypatch.setattr(Sites, "is_user_file", lambda self, file: file == __file__)
+
+
+@pytest.mark.usefixtures("from_here")
+def test_row_numbers_in_variables(preparation: Preparation) -> None:
+    patient, y = _people()
+    order = np.random.default_rng(0).permutation(len(patient))
+    train_rows, test_rows = order[100:], order[:100]
+    seen = _begins(preparation, y)
+    assert (seen["identity"], seen["rows"], seen["rows_tested"]) == (
+        "patient",
+        len(train_rows),
+        len(test_rows),
+    )
+    assert seen["in_both"] == 1.0
+
+
+@pytest.mark.usefixtures("from_here")
+def test_a_mask_in_a_variable_and_whole_people_held_out(preparation: Preparation) -> None:
+    patient, y = _people()
+    is_test = np.isin(patient, [f"P{person:03d}" for person in range(0, 40, 4)])
+    seen = _begins(preparation, y)
+    assert (seen["identity"], seen["in_both"], seen["rows_tested"]) == ("patient", 0.0, is_test.sum())
+
+
+@pytest.mark.usefixtures("from_here")
+def test_lists_of_files_and_the_latest_ones_held_out(preparation: Preparation) -> None:
+    files = [
+        (Path(f"p{person:02d}_{visit:02d}.png"), person % 2) for person in range(40) for visit in range(5)
+    ]
+    y = np.array([kind for _, kind in files])
+    test_files = [item for item in files if item[0].stem.endswith("_04")]
+    train_files = [item for item in files if item not in test_files]
+    np.random.default_rng(0).shuffle([1, 2])
+    seen = _begins(preparation, y)
+    assert (seen["rows"], seen["in_both"], seen["order"]) == (len(train_files), 1.0, 1.0)

@@ -19,11 +19,11 @@ _MOST_COLUMNS = 60  # of one table or object
 _MOST_FRAMES = 3
 
 
-def user_frames(preparation: Preparation) -> Iterator[FrameType]:
+def user_frames(preparation: Preparation, most: int = _MOST_FRAMES) -> Iterator[FrameType]:
     """The user's functions that lead here, the nearest first."""
     frame: FrameType | None = sys._getframe(2)
     found = 0
-    while frame is not None and found < _MOST_FRAMES:
+    while frame is not None and found < most:
         if preparation.sites.is_user_file(frame.f_code.co_filename):
             found += 1
             yield frame
@@ -77,6 +77,15 @@ def _is_own(thing: Any) -> bool:
     module = sys.modules.get(type(thing).__module__)
     file = getattr(module, "__file__", "") or ""
     return hasattr(thing, "__getitem__") and hasattr(thing, "__dict__") and "site-packages" not in file
+
+
+def columns_of_items(items: Any) -> Iterator[tuple[str, Any]]:
+    """The columns of a table, or of a list of rows."""
+    if is_frame(items):
+        for place, label in enumerate(list(items.columns)[:_MOST_COLUMNS]):
+            yield str(label), items.iloc[:, place].to_numpy()
+    else:
+        yield from _of_list("items", items)
 
 
 def _of_list(name: str, items: Any) -> Iterator[tuple[str, Any]]:

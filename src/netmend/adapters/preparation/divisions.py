@@ -15,8 +15,9 @@ import numpy as np
 
 from netmend.adapters.preparation.beside import beside, length_of, user_frames
 from netmend.adapters.preparation.identities import MOST_CLASSES, Column, numbered
+from netmend.adapters.preparation.parts_in_frames import look
 from netmend.adapters.preparation.tables import is_frame
-from netmend.vocabulary import PreparationFact
+from netmend.vocabulary import PreparationFact, Site
 
 if TYPE_CHECKING:
     from netmend.adapters.preparation.watch import Preparation
@@ -46,11 +47,14 @@ class Divisions:
         self.kept: list[Division] = []
         self._selections: list[tuple[weakref.ref[Any], Any]] = []
         preparation.at_end("which rows were divided", lambda _: self.ask())
+        preparation.at_first_batch("which rows were divided", lambda: look(self))
 
-    def divided(self, call: str, parts: Any, given: tuple[Any, ...], target: Any = None) -> None:
+    def divided(
+        self, call: str, parts: Any, given: tuple[Any, ...], target: Any = None, site: Site | None = None
+    ) -> None:
         """Rows were divided: `parts` says for each row where it went."""
         rows = len(parts)
-        fact = self._fact(call, parts)
+        fact = self._fact(call, parts, site)
         if fact is None or not 20 <= rows <= _MOST_ROWS or len(self.kept) >= _MOST_DIVISIONS:
             return
         columns: list[Column] = []
@@ -67,10 +71,10 @@ class Divisions:
             Division(fact, np.asarray(parts, dtype=np.int8), columns, told[0] if told else None, values)
         )
 
-    def _fact(self, call: str, parts: Any) -> str | None:
+    def _fact(self, call: str, parts: Any, site: Site | None) -> str | None:
         """The fact of the user's line that divides; None where there is one."""
-        frame = next(user_frames(self.preparation), None)
-        site = self.preparation.sites.of(frame) if frame is not None else None
+        if site is None:
+            site = self.preparation.sites.of(next(user_frames(self.preparation), None))
         name = f"{call.rpartition('.')[2]}@{site.short if site is not None else '?'} (parts)"
         if (
             site is None
@@ -84,13 +88,20 @@ class Divisions:
         return name
 
     def by_numbers(
-        self, call: str, rows: int, train: Any, test: Any, given: tuple[Any, ...], target: Any = None
+        self,
+        call: str,
+        rows: int,
+        train: Any,
+        test: Any,
+        given: tuple[Any, ...],
+        target: Any = None,
+        site: Site | None = None,
     ) -> None:
         """Rows were divided by lists of their numbers."""
         parts = np.full(rows, _NEITHER, dtype=np.int8)
         parts[np.asarray(train, dtype=np.int64)] = _TRAIN
         parts[np.asarray(test, dtype=np.int64)] = _TEST
-        self.divided(call, parts, given, target)
+        self.divided(call, parts, given, target, site)
 
     def selected(self, table: Any, mask: Any) -> None:
         """Rows of a table were picked by a mask: two masks that exclude one another divide it."""

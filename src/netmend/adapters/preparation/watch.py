@@ -106,6 +106,7 @@ class Preparation:
         self._problems: list[str] = []
         self._hooks: list[AfterImport] = []
         self._questions: list[tuple[str, Callable[[Preparation], None]]] = []
+        self._first: list[tuple[str, Callable[[], None]]] = []
         self._lines: dict[tuple[int, int], _Line] = {}
         self._patches = Patches()
         self._started: float | None = None
@@ -242,6 +243,16 @@ class Preparation:
         """Look at something that no result of a call shows, as long as looking is affordable."""
         if not self._busy and call not in self.off and self.affordable():
             self._safely(call, look)
+
+    def at_first_batch(self, about: str, question: Callable[[], None]) -> None:
+        """Ask something when training begins, while the functions that prepared for it still hold their variables."""
+        self._first.append((about, question))
+
+    def batch_arrives(self) -> None:
+        """A batch of training is about to reach a model."""
+        first, self._first = self._first, []
+        for about, question in first:
+            self._safely(about, question)
 
     def at_end(self, about: str, question: Callable[[Preparation], None]) -> None:
         """Ask something once the program has ended, while what it made is still there."""

@@ -60,8 +60,9 @@ class GroupsInBothParts(Detector, code="D840"):
                 continue
             if _share(seen["neighbours"], seen["same_answer_usual"]) >= self.certainty:
                 continue
+            of = "the beginnings of file names tell" if seen["of_files"] else f"`{seen['identity']}` tells"
             message = (
-                f"Rows were divided one by one, though `{seen['identity']}` tells {seen['groups']} apart with {seen['rows_each']:.0f} rows each: "
+                f"Rows were divided one by one, though {of} {seen['groups']} apart with {seen['rows_each']:.0f} rows each: "
                 f"{seen['in_both']:.0%} of the {seen['rows_tested']} test rows are of one that is trained on. Two rows of one have the same target in "
                 f"{seen['same_answer']:.0%} of cases, any two rows in {seen['same_answer_usual']:.0%}."
             )

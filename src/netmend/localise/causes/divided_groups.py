@@ -5,7 +5,9 @@ from __future__ import annotations
 from netmend.diagnose.detectors.divided_groups import GroupsInBothParts
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, Accusation, accuses
-from netmend.vocabulary import Symptom
+from netmend.program.meaning.random_splits import random_splits
+from netmend.program.of_run import program_of
+from netmend.vocabulary import Site, Symptom
 
 
 @accuses("VAL-SPLIT", GroupsInBothParts)
@@ -29,4 +31,22 @@ def groups_in_both_parts(case: Case, symptom: Symptom) -> Accusation:
         remedy=f"{way}.",
         refutation=f"The score stays the same on rows of `{identity}` values that were not trained on, or only known ones are ever asked about.",
         summary=symptom.message,
+        site=_drawn_at(case) if seen["call"] in _BY_VARIABLES else None,
     )
+
+
+_BY_VARIABLES = (
+    "lists",
+    "mask",
+    "row numbers",
+)  # parts that were seen in variables, not where they were drawn
+
+
+def _drawn_at(case: Case) -> Site | None:
+    """The line that draws, where the source has one alone."""
+    program = program_of(case.sources).of(case.sources.script) if case.sources.script else None
+    drawn = {id(split.node): split.node for split in random_splits(program)} if program is not None else {}
+    if program is None or len(drawn) != 1:
+        return None
+    place = program.place(next(iter(drawn.values())))
+    return Site(place.file, place.line)

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import (
     Attribute,
@@ -46,7 +45,7 @@ class RandomSplit:
 @once
 def random_splits(program: Program) -> tuple[RandomSplit, ...]:
     """Those that draw rows one by one; where groups are drawn there is none."""
-    found = [*_calls(program), *_indexed(program), *_samples(program)]
+    found = [*_calls(program), *_indexed(program), *_samples(program), *_shuffled_lists(program)]
     return tuple(sorted(found, key=lambda split: split.order))
 
 
@@ -108,6 +107,20 @@ def _indexed(program: Program) -> Iterator[RandomSplit]:
     for draw, sides, data, order in parts.values():
         if len(sides) > 1 and draw.node is not None:
             yield RandomSplit(draw.node, tuple(data), order)
+
+
+def _shuffled_lists(program: Program) -> Iterator[RandomSplit]:
+    """Rows themselves, shuffled where they are and then cut: `random.shuffle(files); test = files[:n]`."""
+    shuffled = _shuffled_in_place(program)
+    cut: set[int] = set()
+    for value, order in _values(program):
+        if not isinstance(value, Item) or getattr(resolved(value.key), "operator", "") != "slice":
+            continue
+        rows = resolved(value.base)
+        call = shuffled.get(id(rows))
+        if call is not None and call.node is not None and id(call) not in cut and _is_of_rows(call):
+            cut.add(id(call))
+            yield RandomSplit(call.node, (rows,), order)
 
 
 def _values(program: Program) -> Iterator[tuple[Value, int]]:
@@ -212,13 +225,3 @@ def _shuffled_in_place(program: Program) -> dict[int, Call]:
             if not isinstance(rows, Unknown):
                 found[id(rows)] = call
     return found
-
-
-def rows_shuffled_in_place(program: Program) -> Iterator[tuple[CallEvent, Value]]:
-    """Rows themselves, shuffled where they are: the call and the list."""
-    for event in program.calls:
-        call = event.call
-        if (
-            call.qualified in ("random.shuffle", "numpy.random.shuffle") or call.method == "shuffle"
-        ) and call.args:
-            yield event, resolved(call.args[0])

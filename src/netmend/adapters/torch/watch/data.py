@@ -156,6 +156,8 @@ class Data:
             self._open.inputs = inputs.detach()
             if phase == "evaluation" and len(self._pair) == 2 and same_order(self._pair[0], inputs.detach()):
                 self._open.came_with = self._pair[1]
+        if self.preparation is not None and training:
+            self.preparation.batch_arrives()
         self._examine(inputs.detach(), model.name, full or not training)
         cost = perf_counter() - started
         self._cost = cost if not self._cost else 0.8 * self._cost + 0.2 * cost
