@@ -1,15 +1,17 @@
-"""Rows of two sources that are matched by their place: do the files that the run read have one order?"""
+"""What only the files of a run can show: whether rows that are matched by place have one order, whether keys that are looked up are spelled alike."""
 
 from __future__ import annotations
 
 from netmend.diagnose.measures.preparation import prepared
 from netmend.localise.case import Case
+from netmend.program.meaning.lookups import lookups
 from netmend.program.meaning.row_pairs import sort_of, strangers, ways
 from netmend.program.of_run import program_of
 from netmend.vocabulary.finding import Finding
 
 _APART = 0.5  # of the places at most agree where orders differ
 _ALIKE = 0.98
+_SPELLED = 0.02  # of the rows at least
 
 
 def order_of_files(case: Case, finding: Finding) -> tuple[str, bool]:
@@ -37,3 +39,23 @@ def order_of_files(case: Case, finding: Finding) -> tuple[str, bool]:
             False,
         )
     return f"In the files of this run both come in one order ({words}).", True
+
+
+def spelling_of_keys(case: Case, finding: Finding) -> tuple[str, bool]:
+    """What the run saw of the keys that are looked up, as a sentence, and whether it is in order."""
+    known = list(prepared(case.trace, "keys"))
+    for program in program_of(case.sources).programs(finding.file) if known else ():
+        for lookup in lookups(program):
+            place = program.place(lookup.node)
+            if place.line != finding.line or case.sources.path(place.file) != case.sources.path(finding.file):
+                continue
+            for fact in known:
+                asked, keys = fact.seen["places"]
+                if {fact.seen["key"], asked} & lookup.asked and {fact.seen["column"], keys} & lookup.keys:
+                    share, examples = fact.seen["alone_by_spelling"], ", ".join(fact.seen["spelled"][:2])
+                    said = (
+                        f"{share:.0%} of the rows of {fact.seen['one']} have a `{fact.seen['key']}` that {fact.seen['other']} spells otherwise "
+                        f"({examples})."
+                    )
+                    return said, bool(share < _SPELLED)
+    return "", True

@@ -16,10 +16,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from netmend.adapters.preparation.keys import partners
 from netmend.adapters.preparation.watch import Preparation
 from netmend.vocabulary import PreparationFact
 
-PLACES = "places"  # the kind of these facts
+PLACES = "places"  # facts about two orders of the same rows
+KEYS = "keys"  # facts about keys of two tables that only spelling keeps apart
 _TABLES = (".csv", ".tsv", ".txt", ".dat")
 _LISTED = ("os.listdir", "os.scandir")
 _MOST_PATHS = 400
@@ -82,6 +84,7 @@ class Column:
 
     file: str
     name: str
+    place: int
     values: tuple[str, ...]
 
     @property
@@ -120,14 +123,23 @@ def _compare(preparation: Preparation, paths: Paths) -> None:
                 seen = beside_table(first, second)
                 if seen:
                     _tell(preparation, Path(first.file).name, second, seen | {"key": first.name})
+                elif second.is_key and (apart := partners(first.values, second.values)).get(
+                    "alone_by_spelling"
+                ):
+                    places = {"places": [first.place, second.place]}
+                    _tell(
+                        preparation, Path(first.file).name, second, apart | places | {"key": first.name}, KEYS
+                    )
 
 
-def _tell(preparation: Preparation, one: str, column: Column, seen: dict[str, Any]) -> None:
+def _tell(
+    preparation: Preparation, one: str, column: Column, seen: dict[str, Any], kind: str = PLACES
+) -> None:
     file = Path(column.file).name
-    name = f"order@{one}|{file}:{column.name}"
+    name = f"{kind}@{one}|{file}:{column.name}"
     preparation.add(
         PreparationFact(
-            name, "order of rows", PLACES, seen={"one": one, "other": file, "column": column.name, **seen}
+            name, "tables of text", kind, seen={"one": one, "other": file, "column": column.name, **seen}
         )
     )
 
@@ -155,7 +167,7 @@ def columns_of(path: str) -> list[Column]:
         values = tuple(row[place].strip() for row in body)
         sample = values[:200]
         if len(set(values)) >= _LEAST and not all(_is_measure(value) for value in sample):
-            found.append(Column(path, name.strip(), values))
+            found.append(Column(path, name.strip(), place, values))
     return found
 
 
