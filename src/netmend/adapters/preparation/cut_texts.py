@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from time import perf_counter
+from time import thread_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,8 @@ import numpy as np
 from netmend.adapters.preparation.probes import Answers, Words, lift, say_by_numbers
 from netmend.adapters.preparation.records import Texts, classes_of, labelled_texts
 from netmend.adapters.preparation.written_cuts import LETTERS, WORDS, Cut, sources_of, written_cuts
-from netmend.vocabulary import PreparationFact
+from netmend.adapters.preparation.written_filters import Filter, written_filters
+from netmend.vocabulary import PreparationFact, Site
 
 if TYPE_CHECKING:
     from netmend.adapters.preparation.watch import Preparation
@@ -28,7 +29,7 @@ _MOST_WIDTH = 2  # tokens beside the words: beginning and end
 
 def ask(preparation: Preparation) -> None:
     """One fact for each cut: how well a simple model says the class from whole texts, from what is kept, and from what reached the network."""
-    started = perf_counter()
+    started = thread_time()
     batches = preparation.batches.training
     targets = classes_of([batch.targets for batch in batches])
     if targets is None or not batches:
@@ -42,17 +43,22 @@ def ask(preparation: Preparation) -> None:
         if isinstance(file := getattr(module, "__file__", None), str) and preparation.sites.is_user_file(file)
         and not name.startswith("netmend")
     ]  # fmt: skip
-    cuts = list(dict.fromkeys((*_watched(preparation), *written_cuts(sources_of(modules)))))
+    sources = sources_of(modules)
+    cuts: list[Cut | Filter] = list(dict.fromkeys((*_watched(preparation), *written_cuts(sources))))
+    cuts += written_filters(sources)
     if not cuts:
         return
     shown: Answers | None = None
     for texts in labelled_texts(Path.cwd(), preparation.began, targets):
         for cut in cuts:
-            if perf_counter() - started > _SECONDS:
+            if thread_time() - started > _SECONDS:
                 return
             if shown is None:
                 shown = _from(inputs, classes)
-            fact = _tried(cut, texts, shown, len(classes), _width(inputs))
+            if isinstance(cut, Filter):
+                fact = _left_out(cut, texts, shown, len(classes))
+            else:
+                fact = _tried(cut, texts, shown, len(classes), _width(inputs))
             if fact is not None:
                 _keep_best(preparation, fact)
 
@@ -104,11 +110,50 @@ def _width(inputs: Any) -> int | None:
     return inputs.shape[1] if inputs.dtype.kind in "iu" else None
 
 
-def _tried(cut: Cut, texts: Texts, shown: Answers, rows: int, width: int | None) -> PreparationFact | None:
+def _chosen(texts: Texts, rows: int) -> tuple[list[str], Any] | None:
+    """As many texts as rows were shown, so that both are said from the same number."""
     some = np.linspace(0, len(texts.texts) - 1, min(rows, len(texts.texts))).astype(int)
     chosen, classes = [texts.texts[place] for place in some], texts.classes[some]
-    if len(chosen) < _FEWEST or np.unique(classes, return_counts=True)[1].min() < 5:
+    few = len(chosen) < _FEWEST or np.unique(classes, return_counts=True)[1].min() < 5
+    return None if few else (chosen, classes)
+
+
+def _left_out(cut: Filter, texts: Texts, shown: Answers, rows: int) -> PreparationFact | None:
+    some = _chosen(texts, rows)
+    if some is None:
         return None
+    chosen, classes = some
+    before = [[match.group() for match in _WORD.finditer(text.lower())] for text in chosen]
+    after = cut.keep(before)
+    lengths = [len(one) for one in before]
+    share = 1 - sum(map(len, after)) / max(1, sum(lengths))
+    if not 0 < share < 1:
+        return None
+    whole, kept = Words(before).say(classes), Words(after).say(classes)
+    return _fact(
+        cut.site,
+        {"left_out": cut.left_out, "texts": len(chosen), "cut_share": round(share, 3)},
+        {"whole": whole, "kept": kept, "shown": shown},
+        classes,
+    )
+
+
+def _fact(site: Site, seen: dict[str, Any], answers: dict[str, Answers], classes: Any) -> PreparationFact:
+    told = {name: round(answer.balanced, 3) for name, answer in answers.items()}
+    sure = {
+        "lift": round(lift(answers["whole"], answers["kept"]), 1),
+        "chance": round(1 / len(np.unique(classes)), 3),
+    }
+    return PreparationFact(
+        f"cut@{site.short}:{site.column}", "cut", "cut", site, seen={**seen, **told, **sure}
+    )
+
+
+def _tried(cut: Cut, texts: Texts, shown: Answers, rows: int, width: int | None) -> PreparationFact | None:
+    some = _chosen(texts, rows)
+    if some is None:
+        return None
+    chosen, classes = some
     found = [list(_WORD.finditer(text.lower())) for text in chosen]
     words = Words([match.group() for match in matches] for matches in found)
     lengths = words.lengths()
@@ -128,18 +173,12 @@ def _tried(cut: Cut, texts: Texts, shown: Answers, rows: int, width: int | None)
     last = words.say(classes, first=lengths - kept)
     left, other = (first, last) if cut.keeps == "first" else (last, first)
     lost = words.say(classes, first=kept) if cut.keeps == "first" else words.say(classes, last=lengths - kept)
-    return PreparationFact(
-        f"cut@{cut.site.short}",
-        "cut",
-        "cut",
-        cut.site,
-        seen={
-            "size": cut.size, "unit": unit, "keeps": cut.keeps, "texts": len(chosen), "cut_share": round(share, 3),
-            "longest": int(lengths.max()), "usual": int(np.median(lengths)), "whole": round(whole.balanced, 3),
-            "kept": round(left.balanced, 3), "lost": round(lost.balanced, 3), "other_end": round(other.balanced, 3),
-            "shown": round(shown.balanced, 3), "lift": round(lift(whole, left), 1), "chance": round(1 / len(np.unique(classes)), 3),
-        },
-    )  # fmt: skip
+    seen = {
+        "size": cut.size, "unit": unit, "keeps": cut.keeps, "texts": len(chosen), "cut_share": round(share, 3),
+        "longest": int(lengths.max()), "usual": int(np.median(lengths)),
+    }  # fmt: skip
+    answers = {"whole": whole, "kept": left, "lost": lost, "other_end": other, "shown": shown}
+    return _fact(cut.site, seen, answers, classes)
 
 
 def _inside(matches: Any, length: int, cut: Cut) -> int:

@@ -137,7 +137,8 @@ def _of_lines(text: str) -> list[Mapping[str, Any]]:
 
 def _some(items: Sequence[Any]) -> Sequence[Any]:
     """Evenly spread over all of them."""
-    return items[:: max(1, -(-len(items) // _MOST_RECORDS))]
+    places = np.linspace(0, len(items) - 1, min(len(items), _MOST_RECORDS)).astype(int)
+    return [items[place] for place in places]
 
 
 def _of_table(records: list[Mapping[str, Any]], targets: Any) -> Iterator[Texts]:

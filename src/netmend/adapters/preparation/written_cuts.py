@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -115,6 +115,18 @@ def last_name(node: ast.AST) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
+def stored(node: ast.Assign, wanted: Callable[[ast.expr], bool]) -> ast.expr | None:
+    """What an assignment stores under a name, also where several are set at once."""
+    for goal in node.targets:
+        if wanted(goal):
+            return node.value
+        if isinstance(goal, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            for one, value in zip(goal.elts, node.value.elts, strict=False):
+                if wanted(one):
+                    return value
+    return None
+
+
 class Reader:
     """What numbers and sequences in one file stand for."""
 
@@ -135,7 +147,7 @@ class Reader:
                 return None
             sign = type(node.op)
             return one - other if sign is ast.Sub else one + other if sign is ast.Add else one * other
-        found = self._live(node, place)
+        found = self.live(node, place)
         if isinstance(found, int) and not isinstance(found, bool):
             return found
         if isinstance(node, ast.Name):
@@ -148,25 +160,30 @@ class Reader:
         """The expression that a name was set to, in the function or the file."""
         for around in (self._function(place), self.source.tree):
             for node in ast.walk(around) if around is not None else ():
-                if isinstance(node, ast.Assign) and any(last_name(goal) == name for goal in node.targets):
-                    return node.value
+                value = (
+                    stored(node, lambda goal: last_name(goal) == name)
+                    if isinstance(node, ast.Assign)
+                    else None
+                )
+                if value is not None:
+                    return value
         return None
 
-    def _live(self, node: ast.AST, place: ast.AST) -> Any:
+    def live(self, node: ast.AST, place: ast.AST) -> Any:
         """What stands under a name of the module, read without running anything of the user's."""
         if isinstance(node, ast.Name):
             function = self._function(place)
             is_local = function is not None and node.id in _locals(function)
             return None if is_local else self.source.names.get(node.id)
         if isinstance(node, ast.Attribute):
-            base = self._live(node.value, place)
+            base = self.live(node.value, place)
             plain = (
                 isinstance(base, ModuleType | SimpleNamespace | type) or type(base).__name__ == "Namespace"
             )
             if plain or hasattr(type(base), "__dataclass_fields__"):
                 return vars(base).get(node.attr)
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-            base = self._live(node.value, place)
+            base = self.live(node.value, place)
             return base.get(node.slice.value) if type(base) is dict else None
         return None
 
@@ -182,10 +199,10 @@ class Reader:
         if function is None:
             return None
         for node in ast.walk(function):
-            if isinstance(node, ast.Assign) and any(
-                isinstance(part, ast.Name) and part.id == name for part in node.targets
-            ):
-                return self.number(node.value, node, left - 1)
+            if isinstance(node, ast.Assign):
+                value = stored(node, lambda goal: isinstance(goal, ast.Name) and goal.id == name)
+                if value is not None:
+                    return self.number(value, node, left - 1)
         places = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
         if name in places and not isinstance(function, ast.Lambda):
             return self._passed(function, name, places, left)
@@ -224,13 +241,18 @@ class Reader:
             while holder is not None and not isinstance(holder, ast.ClassDef):
                 holder = self.above.get(holder)
             for part in ast.walk(holder) if holder is not None else ():
-                if isinstance(part, ast.Assign) and any(
-                    isinstance(goal, ast.Attribute)
-                    and goal.attr == node.attr
-                    and last_name(goal.value) == "self"
-                    for goal in part.targets
-                ):
-                    return self.number(part.value, part, left - 1)
+                if not isinstance(part, ast.Assign):
+                    continue
+                value = stored(
+                    part,
+                    lambda goal: (
+                        isinstance(goal, ast.Attribute)
+                        and goal.attr == node.attr
+                        and last_name(goal.value) == "self"
+                    ),
+                )
+                if value is not None:
+                    return self.number(value, part, left - 1)
             return None
         for source in self.sources:
             for part in ast.walk(source.tree):

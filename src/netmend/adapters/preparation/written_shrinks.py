@@ -94,6 +94,8 @@ def _of_call(source: Source, reader: Reader, call: ast.Call) -> Iterator[Shrinki
         )
         if size is not None:
             yield _centred(site, size)
+    elif name == "crop":
+        yield from _of_crop(reader, call, site)
     elif name in ("resample_poly", "resample", "Resample", "load"):
         rate = _rate(reader, call, name, owner)
         if rate is not None and 500 <= rate <= 200_000:
@@ -127,6 +129,12 @@ def _of_slice(source: Source, reader: Reader, node: ast.Subscript) -> Iterator[S
     if not all(isinstance(part, ast.Slice) for part in parts):
         return
     site = site_of(source, node)
+    sizes = [_middle(reader, part.lower, part.upper, node) for part in parts if isinstance(part, ast.Slice)][
+        -2:
+    ]
+    if len(sizes) == 2 and all(sizes):
+        yield _centred(site, (sizes[0] or 0, sizes[1] or 0))
+        return
     bounds = [_bounds(reader, part, node) for part in parts if isinstance(part, ast.Slice)]
     if any(bound is None for bound in bounds) or all(bound == slice(None) for bound in bounds):
         return
@@ -135,8 +143,6 @@ def _of_slice(source: Source, reader: Reader, node: ast.Subscript) -> Iterator[S
         length = abs(slices[0].stop or slices[0].start)
         words = f"only the {'first' if slices[0].stop else 'last'} {length} samples"
         yield Shrinking(site, LENGTH, words, lambda x, rate: x[slices[0]], is_sound=True)
-        return
-    if any(isinstance(part, _Centre) for part in slices):
         return
     axes = slices[-2:] if len(slices) > 1 else slices
     steps = [part.step for part in axes if part.step not in (None, -1)]
@@ -153,7 +159,37 @@ def _of_slice(source: Source, reader: Reader, node: ast.Subscript) -> Iterator[S
         yield Shrinking(site, CROP, f"only `[{ast.unparse(node.slice)}]`", lambda x, rate: x[axes])
 
 
-class _Centre: ...
+def _of_crop(reader: Reader, call: ast.Call, site: Site) -> Iterator[Shrinking]:
+    """`picture.crop((left, top, right, lower))` in the middle, or at constant places."""
+    box = call.args[0] if len(call.args) == 1 else None
+    if not isinstance(box, ast.Tuple | ast.List) or len(box.elts) != 4:
+        return
+    left, top, right, lower = box.elts
+    across, down = _middle(reader, left, right, call), _middle(reader, top, lower, call)
+    if across and down:
+        yield _centred(site, (down, across))
+        return
+    places = [reader.number(part, call) for part in box.elts]
+    if None not in places:
+        x1, y1, x2, y2 = places
+        yield Shrinking(site, CROP, f"only {ast.unparse(box)}", lambda x, rate: x[y1:y2, x1:x2])
+
+
+def _middle(reader: Reader, lower: ast.expr | None, upper: ast.expr | None, place: ast.AST) -> int | None:
+    """How much is kept from a place that lies half of the rest away: `top : top + 40`."""
+    if not isinstance(upper, ast.BinOp) or not isinstance(upper.op, ast.Add) or lower is None:
+        return None
+    if ast.dump(upper.left) != ast.dump(lower):
+        return None
+    begins = (reader.written(lower.id, place) or lower) if isinstance(lower, ast.Name) else lower
+    is_half = any(
+        isinstance(part, ast.BinOp)
+        and isinstance(part.op, ast.FloorDiv | ast.Div)
+        and isinstance(part.right, ast.Constant)
+        and part.right.value == 2
+        for part in ast.walk(begins)
+    )
+    return reader.number(upper.right, place) if is_half else None
 
 
 def _bounds(reader: Reader, part: ast.Slice, node: ast.AST) -> slice | None:

@@ -21,6 +21,20 @@ def _cut(**seen: float | str) -> Trace:
     return trace_of(PreparationFact("cut@train.py:20", "cut", "cut", SITE, seen=usual | seen))
 
 
+def _without_stop_words() -> PreparationFact:
+    seen = {
+        "left_out": "120 stop words",
+        "texts": 600,
+        "cut_share": 0.4,
+        "whole": 0.9,
+        "kept": 0.52,
+        "shown": 0.55,
+        "lift": 14.0,
+        "chance": 0.5,
+    }
+    return PreparationFact("cut@train.py:20", "cut", "cut", SITE, seen=seen)
+
+
 class DecidingPartCut(Detector, code="D870"):
     """What is cut off the texts says the class, and what is left does not.
 
@@ -44,6 +58,7 @@ class DecidingPartCut(Detector, code="D870"):
     }  # fmt: skip
     FAULTY = {
         "the end says it": lambda: _cut(),
+        "a stop word decides": lambda: trace_of(_without_stop_words()),
         "a third is not cut": lambda: _cut(
             whole=1.0, kept=0.55, shown=0.55, lost=0.78, cut_share=0.67, lift=16.0
         ),
@@ -56,8 +71,8 @@ class DecidingPartCut(Detector, code="D870"):
             if gain < self.gain or seen["lift"] < self.surely or shown < self.shown_gain:
                 continue
             message = (
-                f"The {seen['keeps']} {seen['size']} {seen['unit']} are kept of texts with {seen['usual']} words (median); {seen['cut_share']:.0%} of them are cut. "
-                f"From whole texts a simple model says the class in {seen['whole']:.0%}, from what is kept in {seen['kept']:.0%} (by chance {seen['chance']:.0%})."
+                f"{_what(seen)} From whole texts a simple model says the class in {seen['whole']:.0%}, "
+                f"from what is kept in {seen['kept']:.0%} (by chance {seen['chance']:.0%})."
             )
             yield self.symptom(message, fact.name, gain, self.gain, dict(seen), site=fact.site)
 
@@ -65,6 +80,12 @@ class DecidingPartCut(Detector, code="D870"):
         sure = [fact.seen for fact in _tried(trace) if fact.seen["lift"] >= self.surely]
         gains = [min(seen["whole"] - seen["kept"], seen["whole"] - seen["shown"]) for seen in sure]
         return {"gain": max(gains), "shown_gain": max(gains)} if gains else {}
+
+
+def _what(seen: Mapping[str, Any]) -> str:
+    if "left_out" in seen:
+        return f"Left out of the texts: {seen['left_out']}, {seen['cut_share']:.0%} of all words."
+    return f"The {seen['keeps']} {seen['size']} {seen['unit']} are kept of texts with {seen['usual']} words (median); {seen['cut_share']:.0%} of them are cut."
 
 
 def _tried(trace: Trace) -> Iterator[PreparationFact]:

@@ -18,6 +18,8 @@ def deciding_part_cut(case: Case, symptom: Symptom) -> Accusation:
     learn how often each class occurs. Keep the other end, both ends, or enough of the text.
     """
     seen = symptom.detail
+    if "left_out" in seen:
+        return _kept_in(symptom)
     size, unit = seen["size"], seen["unit"]
     other = "end" if seen["keeps"] == "first" else "beginning"
     if seen["other_end"] >= seen["whole"] - _AS_GOOD:
@@ -31,6 +33,18 @@ def deciding_part_cut(case: Case, symptom: Symptom) -> Accusation:
         reason=f"What reaches the network says the class in {seen['shown']:.0%} only, so no network can learn what is not there.",
         remedy=f"{way}; or raise the limit of {size} {unit}.",
         refutation="The longer input scores no better on texts that were not trained on.",
+        summary=symptom.message,
+        explains=_POOR,
+    )
+
+
+def _kept_in(symptom: Symptom) -> Accusation:
+    """Words are left out that decide."""
+    return Accusation(
+        PROVEN + 1.0,
+        reason=f'What reaches the network says the class in {symptom.detail["shown"]:.0%} only: words that decide, such as "not" or rare names, are gone.',
+        remedy="Keep these words: take them off the list of stop words, or raise the limit of the vocabulary (`max_features`, `min_df`).",
+        refutation="The network scores no better on texts that were not trained on when it is given these words.",
         summary=symptom.message,
         explains=_POOR,
     )
