@@ -117,3 +117,15 @@ def test_classes_stay_classes(preparation: Preparation) -> None:
 
     preparation.wrap(numpy, "memmap", "read", lambda *_: None, label="numpy.memmap")
     assert not isinstance(numpy.zeros(3), numpy.memmap)
+
+
+def test_indicator_columns_of_one_line_are_told_apart_by_their_names(preparation: Preparation) -> None:
+    for cities in (["a", "b"], ["b", "a"]):
+        pandas.get_dummies(pandas.DataFrame({"city": cities, "sum": [1, 2]}))
+    for cities in (["a", "b"], ["a", "c"]):
+        pandas.get_dummies(pandas.Series(cities))
+    same, other = (
+        fact.seen["indicators"] for fact in preparation.facts.values() if "indicators" in fact.seen
+    )
+    assert len(same) == 1
+    assert len(other) == 2

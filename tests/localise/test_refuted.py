@@ -98,6 +98,14 @@ LISTED = PreparationFact("listdir@train.py:3", "os.listdir", "read", seen={"numb
 LOADER = LoaderFact("train", samples=400, phase="training")
 
 
+def encoded(*indicators: int, line: int = LINE, calls: int = 1) -> PreparationFact:
+    name = f"get_dummies@train.py:{line}"
+    seen = {"indicators": list(indicators)}
+    return PreparationFact(
+        name, "pandas.get_dummies", "encode", Site("train.py", line), calls=calls, seen=seen
+    )
+
+
 @pytest.mark.parametrize(
     ("finding", "run", "expected"),
     [
@@ -130,6 +138,11 @@ LOADER = LoaderFact("train", samples=400, phase="training")
         (found("S521", "VAL-SPLIT"), trace(*batches(0.0, 1000), LOADER), True),
         (found("S521", "VAL-SPLIT"), trace(*batches(0.0, 350), LOADER), False),
         (found("S521", "VAL-SPLIT"), trace(*batches(0.0, 1000)), False),
+        (found("S930", "PRE-TRAIN-TEST-SKEW"), trace(encoded(1, calls=2)), True),
+        (found("S930", "PRE-TRAIN-TEST-SKEW"), trace(encoded(1, 2, calls=2)), False),
+        (found("S930", "PRE-TRAIN-TEST-SKEW"), trace(encoded(1), encoded(1, line=3)), True),
+        (found("S930", "PRE-TRAIN-TEST-SKEW"), trace(encoded(1), encoded(2, line=3)), False),
+        (found("S930", "PRE-TRAIN-TEST-SKEW"), trace(), False),
         (found("S934", "DAT-LABEL"), trace(), True),
         (found("S934", "DAT-LABEL"), trace(LISTED), False),
         (found("S225", "LOS-CALC"), trace(FINITE), True),

@@ -178,6 +178,16 @@ def _folders_by_number(case: Case, finding: Finding) -> str:
     return "No folder that was listed holds names whose order as words is another than as numbers."
 
 
+def _same_indicators(case: Case, finding: Finding) -> str:
+    """Indicator columns that came out the same for both parts."""
+    made = [fact for fact in case.trace.all(PreparationFact) if "indicators" in fact.seen]
+    own = [fact for fact in made if fact.site is not None and _at(case, fact.site, finding)]
+    sets = {one for fact in own for one in fact.seen["indicators"]}
+    others = [fact for fact in made if sets & set(fact.seen["indicators"])]
+    twice = sum(fact.calls for fact in others) > 1
+    return "The indicator columns of both parts were the same." if len(sets) == 1 and twice else ""
+
+
 # What the run measures of each rule.
 _MEASURES: dict[str, Callable[[Case, Finding], str]] = {
     "S113": _evaluated_in_mode("training_mode", "The model was in evaluation mode"),
@@ -201,6 +211,7 @@ _MEASURES: dict[str, Callable[[Case, Finding], str]] = {
     "S309": _nothing_raised,
     "S310": _nothing_raised,
     "S330": _nothing_raised,
+    "S930": _same_indicators,
     "S934": _folders_by_number,
     "S717": _nothing_raised,
     "S722": _nothing_raised,

@@ -6,6 +6,7 @@ import os
 import sys
 from functools import partial
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -284,7 +285,14 @@ def _encoded(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: A
         chosen = kwargs.get("columns")
         columns = [given[name] for name in (chosen if isinstance(chosen, list) else given.columns)]
     found = next((seen for column in columns if (seen := _numbers_as_categories(column))), {})
-    return {**tables.size(table), "names": [str(name) for name in table.columns[:200]], **found}
+    kept = set(given.columns) if given is not None and tables.is_frame(given) else set()
+    indicators = "\n".join(str(name) for name in table.columns if name not in kept)
+    return {
+        **tables.size(table),
+        "names": [str(name) for name in table.columns[:200]],
+        "indicators": [crc32(indicators.encode())],  # more than one: calls of this line made different ones
+        **found,
+    }
 
 
 def _numbered(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
