@@ -39,7 +39,7 @@ LIBRARIES = (
     "tokenizers",
     "PIL.Image",
     "cv2",
-    "imageio.v3",
+    "imageio",
     "sklearn.model_selection",
     "torch.utils.data",
     "datasets",

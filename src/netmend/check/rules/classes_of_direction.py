@@ -181,11 +181,8 @@ def _are_exchanged(program: Program, names: tuple[str, ...]) -> bool:
             ]
             if any(key in known and value in known and key != value for key, value in pairs):
                 return True
-        elif (
-            isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "replace" and len(node.args) == 2
-        ):
-            if {str(constant_of(part)).lower() for part in node.args} in _SIDES:
-                return True
+        elif isinstance(node, ast.Call) and {str(constant_of(part)).lower() for part in node.args} in _SIDES:
+            return True  # `name.replace("left", "right")`
     sides = ("left", "right", "mirror", "flip", "swap", "partner", "opposite")
     stored = (name.id.lower() for name in inside(program.tree, ast.Name) if isinstance(name.ctx, ast.Store))
     return any(
