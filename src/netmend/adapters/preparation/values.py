@@ -164,7 +164,7 @@ def far_numbers(columns: Mapping[Any, Any]) -> list[list[Any]]:
 
 _SHARE = (0.005, 0.6)  # of rows
 _FAR = 3.0  # quartile ranges to the next number
-_ZERO_FAR = 1.2  # the same for 0, below numbers that are all larger
+_ZERO_FAR = 0.8  # the same for 0, below numbers that are all larger
 _VARIED = 12  # different numbers beside it: a measurement or an amount
 _TIMES = 5
 

@@ -254,3 +254,85 @@ def _of_bytes(**found: Any) -> Trace:
     name = "frombuffer@prepare.py:7"
     site = Site("prepare.py", 7)
     return trace_of(PreparationFact(name, "numpy.frombuffer", "read", site, seen={"misread_bytes": found}))
+
+
+class TextMisread(Detector, code="D828"):
+    """A file's text was read with another encoding or layout than it has: garbled letters, a first row taken for names, zeros gone.
+
+    "München" becomes "MÃ¼nchen" and no longer matches other files; a file without a header loses its first row; "007" and "7" become one code.
+    """
+
+    letters = convention(2, "different garbled texts")
+    codes = exact(1, "codes that can no longer be told apart")
+
+    HEALTHY = {"as it is": lambda: line("pandas.read_csv", "read"), "one odd name": lambda: _read(garbled=1)}
+    FAULTY = {
+        "another encoding": lambda: _read(garbled=12),
+        "no header": lambda: _read(header_eaten=5),
+        "leading zeros": lambda: line("pandas.read_csv", "read", zeros_lost=12),
+    }
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for fact in prepared(trace, "read"):
+            garbled, eaten = fact.seen.get("garbled", 0), fact.seen.get("header_eaten", 0)
+            if garbled >= self.letters:
+                told = f"{call_of(fact)} read text that is UTF-8 with another encoding: {garbled:,} different values are garbled."
+                yield self.symptom(
+                    told, fact.name, garbled, self.letters, {"mistake": "garbled"}, site=fact.site
+                )
+            if eaten:
+                told = f"{call_of(fact)} took the first row for the names of the columns, and {eaten} of these names are numbers like those below them."
+                yield self.symptom(told, fact.name, eaten, None, {"mistake": "header"}, site=fact.site)
+        for fact, loss in losses(trace, "zeros_lost"):
+            count = loss["zeros_lost"]
+            if count >= self.codes:
+                told = f"{call_of(fact)} read the codes in `{loss['column']}` as numbers: their leading zeros are gone, and {count:,} of them became the same as others."
+                yield self.symptom(
+                    told, fact.name, count, self.codes, {**loss, "mistake": "zeros"}, site=fact.site
+                )
+
+
+class NumbersAsCategories(Detector, code="D829"):
+    """A column of numbers was read as text and encoded as if each number were the name of a class.
+
+    One "?" or a mark of thousands makes pandas keep a whole column as text. Codes follow the order of the texts or of their appearance, so 9 may
+    come after 10, and what is near is no longer near.
+    """
+
+    different = convention(20, "different numbers")
+
+    HEALTHY = {
+        "names": lambda: _encoded(),
+        "few": lambda: _encoded(column="rooms", different=6, shapes=["d"], odd=["?"]),
+    }
+    FAULTY = {
+        "a question mark": lambda: _encoded(
+            column="horsepower", different=93, shapes=["ddd", "dd"], odd=["?"]
+        ),
+    }
+
+    def examine(self, trace: Trace) -> Iterator[Symptom]:
+        for fact in prepared(trace, "encode", "convert"):
+            found = fact.seen.get("numbers_as_categories")
+            if found and found["different"] >= self.different:
+                beside = f", beside {' '.join(repr(text) for text in found['odd'])}" if found["odd"] else ""
+                told = (
+                    f"{call_of(fact)} encoded `{found['column']}` as categories, though its texts are {found['different']:,} different numbers"
+                    f" (written as {' and '.join(found['shapes'][:2])}{beside})."
+                )
+                yield self.symptom(told, fact.name, found["different"], self.different, found, site=fact.site)
+
+
+def _read(**seen: Any) -> Trace:
+    return trace_of(
+        PreparationFact("read_csv@prepare.py:7", "pandas.read_csv", "read", Site("prepare.py", 7), seen=seen)
+    )
+
+
+def _encoded(**found: Any) -> Trace:
+    seen = {"numbers_as_categories": found} if found else {}
+    return trace_of(
+        PreparationFact(
+            "factorize@prepare.py:7", "pandas.factorize", "encode", Site("prepare.py", 7), seen=seen
+        )
+    )

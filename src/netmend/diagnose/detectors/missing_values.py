@@ -32,9 +32,11 @@ class SentinelFed(Detector, code="D823"):
     """
 
     least = convention(0.005, "share of the rows of a column")
+    least_filled = convention(0.02, "share of the rows, of a number that was filled in")
     for_zero = convention(
         2, "columns with a 0 far from all else, before it is told: one alone may well be a value"
     )
+    far_zero = convention(2.0, "quartile ranges between 0 and all else, from which one column is enough")
 
     HEALTHY = {
         "no such number": lambda: did("pandas.read_csv", "fed", sentinels=[]),
@@ -45,34 +47,45 @@ class SentinelFed(Detector, code="D823"):
     }
     FAULTY = {
         "-200": lambda: did("pandas.read_csv", "fed", sentinels=[_FAR, ["o3", -200.0, 0.08, 30.0]]),
+        "0 for what is missing": lambda: did(
+            "pandas.Series.fillna", "fed", sentinels=[["pressure", 0.0, 0.12, 9.5]], filled_in=True
+        ),
         "zeros in two columns": lambda: did(
             "pandas.read_csv", "fed", sentinels=[["glucose", 0.0, 0.02, 1.4], ["pressure", 0.0, 0.05, 2.5]]
         ),
     }
 
     def examine(self, trace: Trace) -> Iterator[Symptom]:
+        seen: list[tuple[float, set[str]]] = []
         for fact in prepared(trace, "fed"):
+            filled = bool(fact.seen.get("filled_in"))
             columns: dict[float, dict[str, tuple[float, float]]] = {}
             for name, value, share, gap in fact.seen.get("sentinels", ()):
-                if share >= self.least:
+                if share >= (self.least_filled if filled else self.least):
                     columns.setdefault(float(value), {}).setdefault(name, (share, gap))
             for value, found in sorted(columns.items(), key=lambda pair: -len(pair[1])):
-                if value == 0 and len(found) < self.for_zero:
+                few = len(found) < self.for_zero and max(gap for _, gap in found.values()) < self.far_zero
+                if (value == 0 and not filled and few) or (value, {*found}) in seen:
                     continue
-                name, (share, gap) = max(found.items(), key=lambda pair: pair[1][0])
-                more = (
-                    f" and {len(found) - 1} other column{'s' if len(found) > 2 else ''}"
-                    if len(found) > 1
-                    else ""
-                )
-                message = (
-                    f"{share:.0%} of `{name}`{more} are exactly {value:g}, {gap:.2g} times the middle half's width away from every other value,"
-                    " and the model is fed with them: they stand for values that are missing."
-                )
-                yield self.symptom(
-                    message, fact.name, share, self.least, {"value": value, "columns": list(found), "call": fact.call}, site=fact.site
-                )  # fmt: skip
+                seen.append((value, {*found}))
+                yield self._told(fact, value, found, filled)
                 break
+
+    def _told(
+        self, fact: PreparationFact, value: float, found: Mapping[str, tuple[float, float]], filled: bool
+    ) -> Symptom:
+        name, (share, gap) = max(found.items(), key=lambda pair: pair[1][0])
+        more = f" and {len(found) - 1} other column{'s' if len(found) > 2 else ''}" if len(found) > 1 else ""
+        far = f"{gap:.2g} times the middle half's width away from every other value"
+        if filled:
+            message = f"{call_of(fact)} put {value:g} in the place of what is missing in `{name}`{more} ({share:.0%} of the rows), {far}, and the model is fed with it."
+        else:
+            message = (
+                f"{share:.0%} of `{name}`{more} are exactly {value:g}, {far}, and the model is fed with them: they stand for values"
+                " that are missing."
+            )
+        detail = {"value": value, "columns": list(found), "call": fact.call, "filled_in": filled}
+        return self.symptom(message, fact.name, share, self.least, detail, site=fact.site)
 
 
 class CategoryTakenForMissing(Detector, code="D824"):

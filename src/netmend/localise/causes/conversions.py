@@ -5,8 +5,10 @@ from __future__ import annotations
 from netmend.diagnose.detectors.conversions import (
     BytesMisread,
     DayAndMonthExchanged,
+    NumbersAsCategories,
     NumbersMadeMissing,
     NumbersMisread,
+    TextMisread,
     TypeTooSmall,
 )
 from netmend.localise.case import Case
@@ -144,4 +146,43 @@ def bytes_misread(case: Case, symptom: Symptom) -> Accusation:
         reason="No type is stored with bare bytes, so nothing is raised: what comes out is noise instead of a signal.",
         remedy=_BYTES[symptom.detail["mistake"]].format(**symptom.detail),
         refutation="The bytes were written with this type.",
+    )
+
+
+_TEXTS = {
+    "garbled": ('Read the file as what it is: encoding="utf-8".', "The texts are garbled in the file itself."),
+    "header": ("Say that there is no header: read_csv(…, header=None, names=[…]).", "The names of the columns really are numbers."),
+    "zeros": ("Read codes as text: read_csv(…, dtype={{{column!r}: str}}).", "Codes that differ in leading zeros only mean the same."),
+}  # fmt: skip
+
+
+@accuses("PRE-WRONG-DTYPE", TextMisread)
+def text_misread(case: Case, symptom: Symptom) -> Accusation:
+    """A file is read with another encoding or layout than it has.
+
+    Names no longer match those of other files, a row is lost or codes fall together, without an error. Say how the file is written:
+    `encoding=`, `header=None`, `dtype={"zip": str}`.
+    """
+    remedy, refutation = _TEXTS[symptom.detail["mistake"]]
+    return Accusation(
+        PROVEN,
+        reason="The reader guesses what is not said, and what it guessed does not fit this file.",
+        remedy=remedy.format(column=symptom.detail.get("column", "")),
+        refutation=refutation,
+    )
+
+
+@accuses("PRE-WRONG-DTYPE", NumbersAsCategories)
+def numbers_as_categories(case: Case, symptom: Symptom) -> Accusation:
+    """Numbers that were read as text are encoded like names of classes.
+
+    Their order and distances are gone. Declare what is no number, `pd.read_csv(…, na_values=["?"])`, or convert with `pd.to_numeric`.
+    """
+    odd = symptom.detail["odd"]
+    way = f"na_values={list(odd)!r}" if odd else "thousands= and decimal= as the file has them"
+    return Accusation(
+        PROVEN - 0.5,
+        reason="Codes of texts have nothing to do with the size of the numbers, so values that are near each other are no longer near.",
+        remedy=f"Read the column as numbers: read_csv(…, {way}), and check that its dtype is a number.",
+        refutation=f"The numbers in `{symptom.detail['column']}` are codes without order.",
     )

@@ -18,15 +18,54 @@ def sentinel_fed(case: Case, symptom: Symptom) -> Accusation | None:
     have gaps. Declare it when reading, `pd.read_csv(…, na_values=[-200])`, and fill or drop what is missing then.
     """
     value = symptom.detail["value"]
+    number = f"{value:g}"
+    if symptom.detail["filled_in"]:
+        return None if _marks_gaps(case) else _filled_in(symptom, number)
     if _compares(case, value):
         return None
-    number = f"{value:g}"
     return Accusation(
         PROVEN if value else STRONG + WEAK,
         reason="It is a number like any other to imputers, means and spreads: nothing fills it, and it rules the scale of its column.",
         remedy=f"Declare it as missing when reading: na_values=[{number}] (or .replace({number}, float('nan'))), and fill what is missing then.",
         refutation=f"The number {number} is a real value of these columns.",
     )
+
+
+def _filled_in(symptom: Symptom, number: str) -> Accusation:
+    columns = ", ".join(f"`{name}`" for name in symptom.detail["columns"][:3])
+    return Accusation(
+        PROVEN - 1.0,
+        reason=f"For the network a row with a gap now has the most extreme value of all, and {number} rules mean and spread of the column.",
+        remedy="Fill with the median of the training rows, df.fillna(train.median()), and keep a column that says where values were missing (isna()).",
+        refutation=f"In {columns}, what is missing really is {number}.",
+    )
+
+
+_ASKING = frozenset(("isna", "isnull", "notna", "notnull", "isnan", "is_null", "is_not_null", "is_nan"))
+_KEEPING = frozenset(("astype", "cast", "to_numpy", "float", "int", "long", "alias"))
+
+
+def _marks_gaps(case: Case) -> bool:
+    """Does the program keep where values were missing, as inputs of their own?"""
+    for file in case.sources.files():
+        for node in case.sources.nodes(file, ast.Call):
+            named = isinstance(node.func, ast.Attribute) and node.func.attr in _KEEPING
+            if named and any(
+                isinstance(part, ast.Attribute) and part.attr in _ASKING for part in ast.walk(node.func)
+            ):
+                return True
+            if any(word.arg == "add_indicator" for word in node.keywords):
+                return True
+        for stored in case.sources.nodes(file, ast.Assign):
+            value = stored.value
+            asked = (
+                isinstance(value, ast.Call)
+                and isinstance(value.func, ast.Attribute)
+                and value.func.attr in _ASKING
+            )
+            if asked:
+                return True
+    return False
 
 
 def _compares(case: Case, value: float) -> bool:
