@@ -10,7 +10,8 @@ from netmend.program.engine.history import Body
 from netmend.program.engine.program import Program
 from netmend.program.engine.values import Call, Item, Operation, Value, constant, resolved
 from netmend.program.meaning.arithmetic import operations
-from netmend.program.meaning.directions import Sense, grid, sense, senses
+from netmend.program.meaning.directions import Sense, sense, senses
+from netmend.program.meaning.grids import grid
 
 POINTS_HEAD = """\
 import cv2

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from netmend.library.operations import CASTS, COPIES, MOVES
+from netmend.library.pixels import ARRAYS, KEEP_AXES, NUMBERS, PIL_STEPS, READERS, STACKS
 from netmend.program.engine.values import (
     Attribute,
     Call,
@@ -36,7 +37,7 @@ _PLACES = {
 _SIZES = {ACROSS: frozenset(("width", "w")), DOWN: frozenset(("height", "h"))}
 _CENTRES = ("cx", "cy")
 _WORD = re.compile(r"[A-Z]?[a-z]+\d?|[A-Z]+(?![a-z])")
-_MOST_DEEP = 14
+MOST_DEEP = 14
 
 
 @dataclass(frozen=True)
@@ -56,26 +57,21 @@ class Senses:
     axes: int = 0
 
 
-_NUMBERS = frozenset(("float", "int", "round", "numpy.float32", "numpy.float64", "numpy.int64", "numpy.round", "numpy.rint", "numpy.floor"))  # fmt: skip
-_ARRAYS = frozenset(
-    ("numpy.array", "numpy.asarray", "numpy.stack", "numpy.vstack", "numpy.ascontiguousarray", "torch.tensor", "torch.as_tensor", "torch.from_numpy",
-     "torch.stack", "torch.Tensor", "torch.FloatTensor", "tuple", "list", "numpy.concatenate", "torch.cat")
-)  # fmt: skip
-_KEEP = frozenset(
+KEEPS_NUMBERS = frozenset(
     (*MOVES, *CASTS, *COPIES, "astype", "numpy", "to_numpy", "copy", "detach", "tolist", "item", "clip", "clamp", "round", "type", "strip")
 )  # fmt: skip
-_ARITHMETIC = ("+", "-", "*", "/", "//")
+ARITHMETIC = ("+", "-", "*", "/", "//")
 
 
 def sense(value: Value | None, deep: int = 0) -> Sense | None:
     """Of one number, or of one column of numbers."""
     value = resolved(value)
-    if value is None or deep > _MOST_DEEP:
+    if value is None or deep > MOST_DEEP:
         return None
     if isinstance(value, Call):
-        if value.qualified in _NUMBERS or value.qualified in _ARRAYS or value.qualified == "abs":
+        if value.qualified in NUMBERS or value.qualified in ARRAYS or value.qualified == "abs":
             return sense(value.args[0], deep + 1) if value.args else None
-        return sense(value.receiver, deep + 1) if value.method in _KEEP else None
+        return sense(value.receiver, deep + 1) if value.method in KEEPS_NUMBERS else None
     if isinstance(value, Attribute):
         if value.name == "values":
             return sense(value.base, deep + 1)
@@ -90,7 +86,7 @@ def sense(value: Value | None, deep: int = 0) -> Sense | None:
 def _of_operation(value: Operation, deep: int) -> Sense | None:
     if value.operator == "neg":
         return sense(value.operands[0], deep + 1)
-    if value.operator not in _ARITHMETIC or len(value.operands) != 2:
+    if value.operator not in ARITHMETIC or len(value.operands) != 2:
         return None
     left, right = (sense(part, deep + 1) for part in value.operands)
     if left is None or right is None:
@@ -145,14 +141,14 @@ def picked(key: Value) -> int | None:
     key = resolved(key)
     if isinstance(key, Collection) and key.kind == "tuple" and len(key.items) > 1 and not key.open:
         *before, last = [resolved(item) for item in key.items]
-        if not all(_is_whole(item) for item in before):
+        if not all(is_whole(item) for item in before):
             return None
         key = last
     place = constant(key)
     return place if isinstance(place, int) and not isinstance(place, bool) else None
 
 
-def _is_whole(key: Value) -> bool:
+def is_whole(key: Value) -> bool:
     if isinstance(key, Const):
         return key.value is Ellipsis
     return isinstance(key, Operation) and key.operator == "slice" and all(
@@ -163,7 +159,7 @@ def _is_whole(key: Value) -> bool:
 def senses(value: Value | None, deep: int = 0) -> Senses | None:
     """Of numbers side by side: a point, a box, the size of a picture, or a list of points."""
     value = resolved(value)
-    if value is None or deep > _MOST_DEEP:
+    if value is None or deep > MOST_DEEP:
         return None
     if isinstance(value, Collection):
         return _of_collection(value, deep)
@@ -173,7 +169,7 @@ def senses(value: Value | None, deep: int = 0) -> Senses | None:
         return _of_attribute(value, deep)
     if isinstance(value, Item):
         return _of_part(value, deep)
-    if isinstance(value, Operation) and value.operator in _ARITHMETIC and len(value.operands) == 2:
+    if isinstance(value, Operation) and value.operator in ARITHMETIC and len(value.operands) == 2:
         found = [part for part in (senses(operand, deep + 1) for operand in value.operands) if part]
         same = len({part.each for part in found}) == 1
         return max(found, key=lambda part: part.axes) if same else None
@@ -186,12 +182,12 @@ def senses(value: Value | None, deep: int = 0) -> Senses | None:
             return found_in and Senses(found_in.each[::-1], found_in.axes)
         if value.qualified == "numpy.column_stack" or _joins_columns(value):
             return _of_columns(resolved(value.args[0]), deep)
-        if value.qualified in _ARRAYS and value.args:
+        if value.qualified in ARRAYS and value.args:
             return senses(value.args[0], deep + 1)
         if value.method == "size" and not value.args and value.receiver is not None:
             axes = axes_of_picture(value.receiver)
             return Senses(axes) if axes else None
-        return senses(value.receiver, deep + 1) if value.method in _KEEP else None
+        return senses(value.receiver, deep + 1) if value.method in KEEPS_NUMBERS else None
     return None
 
 
@@ -287,22 +283,13 @@ def _order(key: Value, size: int) -> Sequence[int] | None:
     return None
 
 
-_PIL_STEPS = ("convert", "resize", "crop", "rotate", "transpose", "copy", "filter", "point")
-_READ = frozenset(
-    ("cv2.imread", "cv2.imdecode", "imageio.imread", "imageio.v2.imread", "imageio.v3.imread", "skimage.io.imread", "matplotlib.pyplot.imread")
-)  # fmt: skip
-_KEEP_AXES = frozenset(
-    ("cv2.cvtColor", "cv2.GaussianBlur", "cv2.resize", "cv2.medianBlur", "numpy.ascontiguousarray", "numpy.asarray", "numpy.array", "numpy.float32",
-     "torch.from_numpy", "torch.tensor", "torch.as_tensor")
-)  # fmt: skip
-_STACKS = frozenset(("numpy.stack", "torch.stack", "numpy.array", "numpy.asarray", "torch.tensor"))
 Axes = tuple[Sense | None, ...]
 _HEIGHT, _WIDTH = Sense(DOWN, True), Sense(ACROSS, True)
 
 
 def _is_pil(value: Value) -> bool:
     def before(part: Value) -> Value | None:
-        return part.receiver if isinstance(part, Call) and part.method in _PIL_STEPS else None
+        return part.receiver if isinstance(part, Call) and part.method in PIL_STEPS else None
 
     made = behind(value, before)
     return isinstance(made, Call) and made.qualified in (
@@ -315,11 +302,11 @@ def _is_pil(value: Value) -> bool:
 def axes_of_picture(value: Value | None, deep: int = 0) -> Axes | None:
     """What the axes of an array of pixels run along, height first where a library reads it so; None where it holds no picture."""
     value = resolved(value)
-    if value is None or deep > _MOST_DEEP:
+    if value is None or deep > MOST_DEEP:
         return None
     if isinstance(value, Collection):
         return _of_pictures(value, deep)
-    if isinstance(value, Operation) and value.operator in _ARITHMETIC:
+    if isinstance(value, Operation) and value.operator in ARITHMETIC:
         return next((axes for part in value.operands if (axes := axes_of_picture(part, deep + 1))), None)
     if isinstance(value, Either):
         found = {axes_of_picture(option, deep + 1) for option in value.options}
@@ -331,13 +318,13 @@ def axes_of_picture(value: Value | None, deep: int = 0) -> Axes | None:
         return axes[1:] if axes and axes[0] is None and len(axes) > 2 else None
     if not isinstance(value, Call):
         return None
-    if value.qualified in _READ:
+    if value.qualified in READERS:
         return (_HEIGHT, _WIDTH, None)
     if value.args and value.qualified in ("numpy.asarray", "numpy.array") and _is_pil(value.args[0]):
         return (_HEIGHT, _WIDTH, None)
-    if value.args and (value.qualified in _KEEP_AXES or value.qualified in _STACKS):
+    if value.args and (value.qualified in KEEP_AXES or value.qualified in STACKS):
         return axes_of_picture(value.args[0], deep + 1)
-    if value.method in _KEEP or value.method in ("div", "sub", "mul", "add"):
+    if value.method in KEEPS_NUMBERS or value.method in ("div", "sub", "mul", "add"):
         return axes_of_picture(value.receiver, deep + 1)
     order = [constant(part) for part in value.args]
     if value.method in ("permute", "transpose") and len(order) > 2:
@@ -381,79 +368,3 @@ def _of_cut(value: Item, deep: int) -> Axes | None:
         else:
             found.append(rest.pop(0))
     return (*found, *rest)
-
-
-_MESHES = {"numpy.meshgrid": "xy", "torch.meshgrid": "ij"}
-_ARANGES = frozenset(("numpy.arange", "torch.arange", "numpy.linspace", "torch.linspace"))
-
-
-def grid(value: Value | None, deep: int = 0) -> str | None:
-    """Along which axis of an array the numbers of a grid count: `arange(h)[:, None]` counts down."""
-    value = resolved(value)
-    if value is None or deep > _MOST_DEEP:
-        return None
-    if isinstance(value, Operation) and value.operator in _ARITHMETIC:
-        found = [grid(part, deep + 1) for part in value.operands]
-        return next(iter(found)) if found[0] and not any(found[1:]) else None
-    if isinstance(value, Item):
-        return _of_mesh(value) or (_of_broadcast(value.key) if _counts(value.base) else None)
-    if not isinstance(value, Call):
-        return None
-    if value.method in _KEEP:
-        return grid(value.receiver, deep + 1)
-    if not _counts(value.receiver):
-        return None
-    sizes = [constant(part) for part in value.args]
-    if len(sizes) == 1 and isinstance(sizes[0], tuple):
-        sizes = list(sizes[0])
-    if value.method in ("reshape", "view") and sizes.count(1) == len(sizes) - 1:
-        last = len(sizes) - 1 - next(place for place, size in enumerate(sizes) if size != 1)
-        return {0: ACROSS, 1: DOWN}.get(last) if len(sizes) > 1 else None
-    if value.method == "unsqueeze" and len(sizes) == 1:
-        return {0: ACROSS, 1: DOWN, -1: DOWN, -2: ACROSS}.get(sizes[0]) if isinstance(sizes[0], int) else None
-    return None
-
-
-def _counts(value: Value | None) -> bool:
-    def before(part: Value) -> Value | None:
-        return part.receiver if isinstance(part, Call) and part.method in _KEEP else None
-
-    made = behind(value, before)
-    return isinstance(made, Call) and made.qualified in _ARANGES
-
-
-def _of_broadcast(key: Value) -> str | None:
-    """`[:, None]` counts down, `[None, :]` and `[None]` across."""
-    key = resolved(key)
-    parts = [resolved(item) for item in key.items] if isinstance(key, Collection) else [key]
-    marks = [
-        "n"
-        if (isinstance(part, Const) and part.value is None) or _is_newaxis(part)
-        else ":"
-        if _is_whole(part)
-        else "?"
-        for part in parts
-    ]
-    text = "".join(marks)
-    if "?" in text or text.count(":") > 1 or "n" not in text:
-        return None
-    text = text if ":" in text else text + ":"
-    return {0: ACROSS, 1: DOWN}.get(len(text) - 1 - text.index(":"))
-
-
-def _is_newaxis(part: Value) -> bool:
-    return isinstance(part, Name) and part.qualified == "numpy.newaxis"
-
-
-def _of_mesh(value: Item) -> str | None:
-    place = constant(value.key)
-    made = resolved(value.base)
-    if place not in (0, 1):
-        return None
-    if isinstance(made, Call) and made.qualified in _MESHES:
-        order = constant(made.keywords.get("indexing"), _MESHES[made.qualified])
-        return {"xy": (ACROSS, DOWN), "ij": (DOWN, ACROSS)}.get(order, (None, None))[place]
-    if isinstance(made, Call) and made.qualified == "numpy.indices":
-        return (DOWN, ACROSS)[place]
-    is_grid = isinstance(made, Item) and getattr(made.base, "qualified", "") in ("numpy.mgrid", "numpy.ogrid")
-    return (DOWN, ACROSS)[place] if is_grid else None
