@@ -11,6 +11,7 @@ from netmend.program.engine.values import (
     Call,
     Collection,
     Const,
+    Element,
     Item,
     Operation,
     Value,
@@ -19,11 +20,14 @@ from netmend.program.engine.values import (
 )
 from netmend.program.meaning.arrays import same_numbers
 from netmend.program.meaning.loaders import drawn
+from netmend.program.meaning.losses import loss_uses
 from netmend.program.meaning.operations import behind, parts_of, walk
 from netmend.program.meaning.rows import rows_of
 from netmend.program.meaning.scores import KEEPS, comparisons
 from netmend.program.meaning.sequences import filled_rows, padded
+from netmend.program.meaning.training import grad_is_off
 from netmend.program.meaning.uses import contents
+from netmend.program.meaning.yielded import yields_filled
 
 PAD_HEAD = """\
 import numpy as np
@@ -42,6 +46,44 @@ net = nn.Sequential(nn.Embedding(100, 8), nn.Linear(8, 5))
 hits = total = 0
 for x, y in loader:
     guess = net(x).argmax(-1)
+"""
+GENERATOR = """\
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pad_sequence
+
+def batches(rows, size=32):
+    for k in range(0, len(rows), size):
+        xs, ys = zip(*rows[k : k + size])
+        yield pad_sequence(xs, batch_first=True), pad_sequence(ys, batch_first=True)
+
+rows = torch.load("d.pt")
+net = nn.Sequential(nn.Embedding(100, 8), nn.Linear(8, 5))
+shares = []
+with torch.no_grad():
+    for x, y in batches(rows):
+        guess = net(x).argmax(-1)
+        shares.append((guess == y).float().mean().item())
+print(sum(shares) / len(shares))
+"""
+IGNORED = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+train_loader, test_loader = DataLoader(train, 8, shuffle=True), DataLoader(test, 8)
+net = nn.Conv2d(3, 5, 3, padding=1)
+opt = torch.optim.Adam(net.parameters())
+criterion = nn.CrossEntropyLoss(ignore_index=255)
+for x, y in train_loader:
+    opt.zero_grad()
+    criterion(net(x), y).backward()
+    opt.step()
+hits = total = 0
+with torch.no_grad():
+    for x, y in test_loader:
+        guess = net(x).argmax(1)
+        # scored below
 """
 ROWS_HEAD = """\
 import numpy as np
@@ -81,7 +123,8 @@ class PaddingCountedAsRight(StaticRule, code="S954", cause="VAL-METRIC"):
     """
 
     message = "The filled positions are counted as answers, and they are nearly always right; count real positions only: ((guess == y) & mask).sum() / mask.sum()."
-    triggers = ("pad_sequence", "zeros(", "full(", "pad(", "] * (")
+    ignored = "The loss ignores targets of {0}, but these positions are counted here and can never be right; leave them out: keep = y != {0}, then (guess[keep] == y[keep]).float().mean()."
+    triggers = ("ignore_index", "pad_sequence", "zeros(", "full(", "pad(", "] * (")
     patterns = (r"argmax\(|\.max\(|pad_sequence\(|zeros\(",)
 
     GOOD = (
@@ -90,12 +133,15 @@ class PaddingCountedAsRight(StaticRule, code="S954", cause="VAL-METRIC"):
         Snippet("picked", PAD_HEAD.format("0") + "    hits += (guess == y)[x != 0].sum()\n    total += (x != 0).sum()\n"),
         Snippet("picked before", PAD_HEAD.format("0") + "    keep = y != 0\n    hits += (guess[keep] == y[keep]).sum()\n    total += keep.sum()\n"),
         Snippet("a number that is no class", PAD_HEAD.format("-100") + "    hits += (guess == y).sum()\n    total += (y != -100).sum()\n"),
+        Snippet("what the loss ignores is left out", IGNORED + "        hits += (guess == y).sum().item()\n        total += (y != 255).sum().item()\n"),
         Snippet("whole sequences", PAD_HEAD.format("0") + "    hits += (guess == y).all(1).sum()\n    total += len(y)\n"),
         Snippet("filled rows, masked", ROWS_HEAD + "print((guess == y)[x != 0].float().mean())\n"),
     )  # fmt: skip
     BAD = (
         Snippet("all positions", PAD_HEAD.format("0") + "    hits += (guess == y).sum().item()\n    total += y.numel()\n", line=17),
         Snippet("guesses set to the filling", PAD_HEAD.format("0") + "    guess = guess * (x != 0)\n    hits += (guess == y).sum().item()\n    total += y.numel()\n", line=18),
+        Snippet("a generator of batches", GENERATOR, line=16),
+        Snippet("what the loss ignores", IGNORED + "    hits += (guess == y).sum().item()\n        total += y.numel()\n".replace("    hits", "        hits"), line=18),
         Snippet("mean", PAD_HEAD.format("0") + "    print(guess.eq(y).float().mean())\n", line=17),
         Snippet("filled rows", ROWS_HEAD + "print((guess == y).float().mean().item())\n", line=15),
         Snippet("scikit-learn", PAD_HEAD.format("0") + "    print(accuracy_score(y.flatten().numpy(), guess.flatten().numpy()))\n", line=17),
@@ -106,8 +152,18 @@ class PaddingCountedAsRight(StaticRule, code="S954", cause="VAL-METRIC"):
     def check(self, program: Program) -> Findings:
         for compared in comparisons(program):
             for guess, truth in (compared.sides, compared.sides[::-1]):
-                if _is_decided(guess) and _filling(program, truth) and _counts_all(program, compared.value):
+                if not _is_decided(guess):
+                    continue
+                if _filling(program, truth) and _counts_all(program, compared.value):
                     yield self.finding(program, compared.value.node)
+                    break
+                number = _ignored(program)
+                if (
+                    number is not None
+                    and _divides_by_all(program, truth)
+                    and _counts_all(program, compared.value)
+                ):
+                    yield self.finding(program, compared.value.node, self.ignored.format(number))
                     break
         for event in program.calls:
             call = event.call
@@ -152,6 +208,28 @@ def _is_decided(value: Value) -> bool:
     return False
 
 
+def _ignored(program: Program) -> int | None:
+    """The number of the targets that every loss of the program ignores; None where it is the filling of sequences, or none."""
+    found = {
+        constant(use.option("ignore_index"))
+        for use in loss_uses(program)
+        if use.kind in ("cross_entropy", "nll")
+    }
+    number = found.pop() if len(found) == 1 else None
+    return number if isinstance(number, int) and number != 0 else None
+
+
+def _divides_by_all(program: Program, truth: Value) -> bool:
+    """Is every position of these targets counted: `y.numel()`, and are they those of an evaluated batch?"""
+    whole = same_numbers(truth)
+    if not isinstance(whole, Item) or not isinstance(resolved(whole.base), Element):
+        return False
+    return any(
+        event.call.receiver is not None and same_numbers(event.call.receiver) is whole and grad_is_off(event)
+        for event in program.methods_of("numel", "nelement")
+    )
+
+
 def _filling(program: Program, value: Value, *, any_number: bool = False) -> bool:
     """Are the rows of the targets filled up to one length, with a number that may be a class?"""
     sample = drawn(program, behind(value, _layout) or value)
@@ -161,6 +239,8 @@ def _filling(program: Program, value: Value, *, any_number: bool = False) -> boo
     for part in (value, sample):
         if part is not None and filled_rows(program, part):
             return any_number or all(_may_be_class(filled) for filled in _filled_with(program, part))
+    if yields_filled(value):
+        return True
     return sample is not None and any(
         any_number or _may_be_class(filled) for filled in _lengthened(program, sample)
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from netmend.check.rule import Findings, Snippet, StaticRule
@@ -13,6 +14,9 @@ from netmend.program.meaning.models import is_module
 from netmend.program.meaning.roles import MODEL, bare, role
 from netmend.program.meaning.rows import carried, rows_of
 from netmend.program.meaning.scores import scored
+from netmend.program.meaning.targets import column_of
+from netmend.program.meaning.training import grad_is_off
+from netmend.program.meaning.uses import arithmetic
 
 SAMPLED_HEAD = """\
 import torch
@@ -129,8 +133,8 @@ class ComparedInOtherUnits(StaticRule, code="S957", cause="VAL-METRIC"):
     """
 
     message = "The network has learned scaled targets, and its answers are compared with unscaled ones here; bring the answers back to the units of the targets first (inverse_transform, * std + mean, expm1)."
-    triggers = tuple(sorted(_DISTANCES))
-    patterns = (r"mean_absolute_error|mean_squared_error|r2_score",)
+    triggers = (*sorted(_DISTANCES), ".abs()", "l1_loss", "mse_loss", "L1Loss", "MSELoss")
+    patterns = (r"mean_absolute_error|mean_squared_error|r2_score|no_grad",)
 
     GOOD = (
         Snippet("brought back", UNITS_HEAD.format(_SCALED) + "print(mean_absolute_error(yb, scaler.inverse_transform(p)))\n"),
@@ -141,26 +145,54 @@ class ComparedInOtherUnits(StaticRule, code="S957", cause="VAL-METRIC"):
     BAD = (
         Snippet("a scaler", UNITS_HEAD.format(_SCALED) + "print(mean_absolute_error(yb, p))\n", line=19),
         Snippet("a logarithm", UNITS_HEAD.format("torch.tensor(np.log1p(ya))") + "print(mean_squared_error(yb, p.ravel()) ** 0.5)\n", line=19),
+        Snippet("a difference", UNITS_HEAD.format(_SCALED) + "    print((net(torch.tensor(Xb)) - torch.tensor(yb)).abs().mean())\n", line=19),
         Snippet("by hand", UNITS_HEAD.format("torch.tensor((ya - ya.mean()) / ya.std())") + "print(mean_absolute_error(yb, p))\n", line=19),
     )  # fmt: skip
 
     def check(self, program: Program) -> Findings:
         learned = list(_learned_scaled(program))
-        for score in scored(program) if learned else ():
-            model = _answered(program, score.answer) if score.name in _DISTANCES else None
-            truth = rows_of(program, score.truth)
-            if model is None or any(map(_changes, truth)):
+        for answer, expected, node in _compared(program) if learned else ():
+            model = _answered(program, answer)
+            truth = rows_of(program, expected)
+            if model is None or any(_changes(part) or _is_model(part) for part in truth):
                 continue
-            sources = {id(part) for part in truth if not isinstance(part, Const | Name)}
-            for trained_model, use, source in learned:
-                if trained_model is model and sources & source:
+            for other, use, source in learned:
+                if other is model and _share(truth, source):
                     yield self.finding(
-                        program, score.event.node, see=[("The scaled targets are learned here.", use.node)]
+                        program, node, see=[("The scaled targets are learned here.", use.node)]
                     )
                     break
 
 
-def _learned_scaled(program: Program) -> Iterator[tuple[Value, LossUse, set[int]]]:
+def _compared(program: Program) -> Iterator[tuple[Value, Value, ast.AST | None]]:
+    """Answers beside the truth in metrics, in losses of an evaluation, in differences."""
+    for score in scored(program):
+        if score.name in _DISTANCES:
+            yield score.answer, score.truth, score.event.node
+    for use in loss_uses(program):
+        if (
+            grad_is_off(use.event)
+            and use.prediction is not None
+            and use.target is not None
+            and use.kind in ("mse", "l1")
+        ):
+            yield use.prediction, use.target, use.node
+    for value, event in arithmetic(program):
+        if value.operator == "-" and len(value.operands) == 2 and grad_is_off(event):
+            yield value.operands[0], value.operands[1], value.node
+            yield value.operands[1], value.operands[0], value.node
+
+
+def _share(truth: list[Value], source: list[Value]) -> bool:
+    """Do two targets stem from the same column, or the same array?"""
+    columns = [{name for part in values if (name := column_of(part))} for values in (truth, source)]
+    if all(columns):
+        return bool(columns[0] & columns[1])
+    known = {id(part) for part in source}
+    return any(id(part) in known for part in truth if not isinstance(part, Const | Name))
+
+
+def _learned_scaled(program: Program) -> Iterator[tuple[Value, LossUse, list[Value]]]:
     """Models that learn targets which were scaled, with the loss and all that the targets are made of."""
     for use in loss_uses(program):
         if use.target is None or use.prediction is None:
@@ -168,7 +200,7 @@ def _learned_scaled(program: Program) -> Iterator[tuple[Value, LossUse, set[int]
         made = rows_of(program, use.target)
         model = _answered(program, use.prediction)
         if model is not None and any(map(_changes, made)):
-            yield model, use, {id(part) for part in made}
+            yield model, use, made
 
 
 def _changes(value: Value) -> bool:
@@ -176,6 +208,10 @@ def _changes(value: Value) -> bool:
     if isinstance(value, Operation):
         return value.operator in ("-", "+", "*", "/", "**")
     return isinstance(value, Call) and value.result is None and _name(value) in _CHANGING
+
+
+def _is_model(value: Value) -> bool:
+    return isinstance(value, Call) and (is_module(value.function) or role(value.function) == MODEL)
 
 
 def _name(call: Call) -> str:
@@ -187,7 +223,7 @@ def _answered(program: Program, value: Value | None) -> Value | None:
     for _ in range(20):
         if value is None or _changes(value):
             return None
-        if isinstance(value, Call) and (is_module(value.function) or role(value.function) == MODEL):
+        if isinstance(value, Call) and _is_model(value):
             return bare(value.function)
         value = next(carried(program, value), None)
     return None

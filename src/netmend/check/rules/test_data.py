@@ -15,6 +15,7 @@ from netmend.program.engine.values import Call, Value, resolved
 from netmend.program.meaning.loaders import dataset_of, evaluated, image_set, loader_made, split_of, trained
 from netmend.program.meaning.roles import LOADER, role
 from netmend.program.meaning.statements import is_for_evaluation, is_for_training, written_name
+from netmend.program.text.queries import names_in
 
 EVALUATED_HEAD = """\
 import torch
@@ -73,6 +74,7 @@ class EvaluatedOnTrainingData(StaticRule, code="S601", cause="VAL-METRIC"):
         "val_f1",
         "test_f1",
         "test acc",
+        "y_train",
         "Test acc",
         "test loss",
         "val acc",
@@ -97,6 +99,7 @@ class EvaluatedOnTrainingData(StaticRule, code="S601", cause="VAL-METRIC"):
     BAD = (
         Snippet("wrong loader", EVALUATED_HEAD + FIT.format("val_acc = evaluate(net, train_loader)"), line=12),
         Snippet("printed", EVALUATED_HEAD + FIT.format("print(f'train accuracy {evaluate(net, train_loader):.3f}, test accuracy {evaluate(net, train_loader):.3f}')"), line=12),
+        Snippet("arrays", "import torch\nfrom sklearn.metrics import accuracy_score\nwith torch.no_grad():\n    predicted = net(x_train).argmax(1)\nprint('Test accuracy:', accuracy_score(y_train, predicted))\n", line=5),
         Snippet("unpacked", EVALUATED_HEAD + FIT.format("test_loss, test_acc = evaluate(net, train_loader)\n    print(test_acc)"), line=12),
         Snippet("by object", "import torch\nfrom torch.utils.data import DataLoader\nfrom tools import evaluate\nnet = torch.nn.Linear(4, 2)\n"
                 "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nbatches = DataLoader(data, batch_size=8, shuffle=True)\nfor x in batches:\n    opt.zero_grad()\n"
@@ -105,8 +108,6 @@ class EvaluatedOnTrainingData(StaticRule, code="S601", cause="VAL-METRIC"):
 
     def check(self, program: Program) -> Findings:
         fed = {id(resolved(feeding.loader)) for feeding in trained(program)}
-        if not fed:
-            return
         for event in program.calls:
             call = event.call
             if call.node is None or call.open:
@@ -120,7 +121,9 @@ class EvaluatedOnTrainingData(StaticRule, code="S601", cause="VAL-METRIC"):
         for event in program.calls_of("print"):
             for number in _printed(event.node):
                 made = calls.get(id(number))
-                if made is not None and not _may_train(made) and _only_loader(made, fed):
+                if made is not None and (
+                    _is_of_training_arrays(made) or (not _may_train(made) and _only_loader(made, fed))
+                ):
                     yield self.finding(program, number)
 
 
@@ -141,6 +144,14 @@ def _printed(printing: ast.AST) -> Iterator[ast.expr]:
             and _calls_it_a_result(words.value)
         ):
             yield number
+
+
+def _is_of_training_arrays(call: Call) -> bool:
+    """`accuracy_score(y_train, predicted)`: the truth is that of the training part."""
+    if not call.qualified.startswith("sklearn.metrics.") or call.node is None:
+        return False
+    names = list(names_in(call.node))
+    return any(map(is_for_training, names)) and not any(map(is_for_evaluation, names))
 
 
 def _calls_it_a_result(text: str) -> bool:

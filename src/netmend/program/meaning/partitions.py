@@ -11,10 +11,12 @@ from netmend.program.engine.values import (
     Attribute,
     Call,
     Collection,
+    Const,
     Element,
     Item,
     Operation,
     Value,
+    constant,
     resolved,
 )
 from netmend.program.meaning.arrays import SPLIT, complements, same_numbers, split_part
@@ -173,7 +175,11 @@ def _conditions(program: Program) -> Iterator[Partition]:
     picked: list[tuple[StoreEvent, Item, Value]] = []
     for event in program.stores:
         item = same_numbers(event.value)
-        if event.target.name and isinstance(item, Item) and isinstance(resolved(item.key), Operation | Call):
+        if (
+            event.target.name
+            and isinstance(item, Item)
+            and isinstance(resolved(item.key), Operation | Call | Item)
+        ):
             picked.append((event, item, _located(resolved(item.base))))
     for place, (event, item, base) in enumerate(picked):
         for earlier, other, whole in picked[:place]:
@@ -193,6 +199,8 @@ def are_opposite(one: Value, other: Value) -> bool:
             inner = resolved(negated.operands[0])
             if inner is plain or alike(inner, plain):
                 return True
+    if isinstance(one, Item) and isinstance(other, Item):  # `order[:n]` and `order[n:]`
+        return resolved(one.base) is resolved(other.base) and _are_side_by_side(one.key, other.key)
     if not isinstance(one, Operation) or not isinstance(other, Operation):
         return False
     if len(one.operands) != 2 or len(other.operands) != 2:
@@ -201,6 +209,21 @@ def are_opposite(one: Value, other: Value) -> bool:
     if signs not in _OPPOSITE and signs[::-1] not in _OPPOSITE:
         return False
     return all(_same(left, right) for left, right in zip(one.operands, other.operands, strict=True))
+
+
+def _are_side_by_side(one: Value, other: Value) -> bool:
+    """`[:n]` and `[n:]`"""
+    keys = [resolved(one), resolved(other)]
+    if not all(isinstance(key, Operation) and key.operator == "slice" for key in keys):
+        return False
+    for first, second in (keys, keys[::-1]):
+        if isinstance(first, Operation) and isinstance(second, Operation):
+            end, start = resolved(first.operands[1]), resolved(second.operands[0])
+            is_bound = not (isinstance(end, Const) and end.value is None)
+            alike_bounds = end is start or (isinstance(end, Const) and constant(start, ...) == end.value)
+            if is_bound and alike_bounds and constant(first.operands[0], ...) in (None, 0):
+                return True
+    return False
 
 
 def _same(one: Value, other: Value) -> bool:

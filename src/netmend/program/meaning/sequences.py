@@ -96,11 +96,15 @@ def _rows_of(value: Value) -> Value | None:
 
 
 def _is_beginning(key: Value | None) -> bool:
-    """`[i, :n]` where n is no constant."""
+    """`[i, :n]` where n is no constant; `[i, j]` where j runs through a sequence."""
     key = resolved(key)
     if not isinstance(key, Collection) or len(key.items) != 2:
         return False
     part = resolved(key.items[1])
+    if isinstance(part, Element):
+        source = resolved(part.iterable)
+        is_counter = isinstance(source, Call) and source.qualified in ("range", "enumerate")
+        return is_counter and isinstance(source, Call) and not isinstance(resolved(source.args[-1]), Const)
     if not isinstance(part, Operation) or part.operator != "slice":
         return False
     lower, upper = (resolved(bound) for bound in part.operands[:2])
