@@ -177,10 +177,13 @@ def _compared(program: Program) -> Iterator[tuple[Value, Value, ast.AST | None]]
             and use.kind in ("mse", "l1")
         ):
             yield use.prediction, use.target, use.node
-    for value, event in arithmetic(program):
-        if value.operator == "-" and len(value.operands) == 2 and grad_is_off(event):
-            yield value.operands[0], value.operands[1], value.node
-            yield value.operands[1], value.operands[0], value.node
+    without = {id(event.call) for event in program.calls if _is_model(event.call) and grad_is_off(event)}
+    for value, _ in arithmetic(program):
+        if value.operator != "-" or len(value.operands) != 2:
+            continue
+        for answer, truth in (value.operands, value.operands[::-1]):
+            if any(id(part) in without for part in rows_of(program, answer)[:8]):
+                yield answer, truth, value.node
 
 
 def _share(truth: list[Value], source: list[Value]) -> bool:
