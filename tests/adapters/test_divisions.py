@@ -173,3 +173,34 @@ def test_lists_of_files_and_the_latest_ones_held_out(preparation: Preparation) -
     np.random.default_rng(0).shuffle([1, 2])
     seen = _begins(preparation, y)
     assert (seen["rows"], seen["in_both"], seen["order"]) == (len(train_files), 1.0, 1.0)
+
+
+def test_answers_on_a_scale(preparation: Preparation) -> None:
+    patient = [f"P{person:03d}" for person in range(60) for _ in range(8)]
+    age = np.repeat(np.random.default_rng(1).normal(50, 12, 60), 8)
+    order = np.random.default_rng(0).permutation(len(age))
+    divisions(preparation).by_numbers(
+        "library.split", len(age), order[100:], order[:100], ({"patient": patient, "age": age},)
+    )
+    seen = _told(preparation, (age[order[100:]] - age.mean()) / age.std())
+    assert (seen["identity"], seen["groups"]) == ("patient", 60) and seen["same_answer"] > 0.9
+
+
+def test_an_identity_that_was_read_and_dropped(preparation: Preparation) -> None:
+    pd = pytest.importorskip("pandas")
+    people, ill = _people()
+    divisions(preparation).read(pd.DataFrame({"who": people, "ill": ill}))
+    order = np.random.default_rng(0).permutation(len(ill))
+    people = []
+    divisions(preparation).by_numbers("library.split", len(ill), order[100:], order[:100], (), ill)
+    assert _told(preparation, ill)["identity"] == "who"
+
+
+def test_two_picks_of_rows_divide(preparation: Preparation) -> None:
+    patient, y = _people()
+    whole = type("Table", (), {})()
+    order = np.random.default_rng(0).permutation(len(y))
+    for rows in (order[:50], order[100:], order[:100]):
+        divisions(preparation).picked("library.pick", whole, len(y), rows, ({"patient": patient},))
+    seen = _told(preparation, y)
+    assert (seen["rows"], seen["rows_tested"], seen["identity"]) == (300, 50, "patient")

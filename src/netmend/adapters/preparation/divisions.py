@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from netmend.adapters.preparation.beside import beside, length_of, user_frames
+from netmend.adapters.preparation.beside import beside, columns_of_items, length_of, user_frames
 from netmend.adapters.preparation.identities import MOST_CLASSES, Column, numbered
 from netmend.adapters.preparation.parts_in_frames import look
 from netmend.adapters.preparation.tables import is_frame
@@ -26,6 +26,11 @@ _MOST_ROWS = 100_000
 _MOST_COLUMNS = 60  # that are looked at beside one division
 _MOST_DIVISIONS = 12
 _FEWEST_GROUPS = 8
+_MOST_READ = 50_000  # rows of a table whose identities are kept
+_MOST_TABLES = 4
+_MOST_KEPT = 8  # columns of one
+_NEAR = 1e-4  # of a spread: the same number
+_STEPS = 6  # that answers on a scale are cut into
 _TRAIN, _TEST, _NEITHER = 0, 1, -1
 _ANSWERS = frozenset(("label", "labels", "target", "targets", "y", "class", "outcome"))
 
@@ -45,6 +50,10 @@ class Divisions:
     def __init__(self, preparation: Preparation) -> None:
         self.preparation = preparation
         self.kept: list[Division] = []
+        self._read: dict[
+            int, list[Column]
+        ] = {}  # by the number of rows: a table may be gone when its rows are divided
+        self._picked: list[tuple[weakref.ref[Any], Any]] = []
         self._selections: list[tuple[weakref.ref[Any], Any]] = []
         preparation.at_end("which rows were divided", lambda _: self.ask())
         preparation.at_first_batch("which rows were divided", lambda: look(self))
@@ -64,8 +73,13 @@ class Divisions:
                 break
             made = numbered(label, column)
             columns += [each for each in made if each.count < rows]
+            if made and made[0].is_number and made[0].count > MOST_CLASSES:
+                values.append((label, np.asarray(column, dtype=np.float32)))
             if not made and getattr(column, "dtype", None) is not None and column.dtype.kind == "f":
                 values.append((label, np.asarray(column, dtype=np.float32)))
+        columns += [
+            column for column in self._read.get(rows, ()) if all(column.label != own.label for own in columns)
+        ]
         told = numbered("target", target) if target is not None and length_of(target) == rows else []
         self.kept.append(
             Division(fact, np.asarray(parts, dtype=np.int8), columns, told[0] if told else None, values)
@@ -102,6 +116,38 @@ class Divisions:
         parts[np.asarray(train, dtype=np.int64)] = _TRAIN
         parts[np.asarray(test, dtype=np.int64)] = _TEST
         self.divided(call, parts, given, target, site)
+
+    def read(self, table: Any) -> None:
+        """A table was read: what in it may say whose a row is."""
+        rows = len(table)
+        if not 20 <= rows <= _MOST_READ or len(self._read) >= _MOST_TABLES:
+            return
+        kept = self._read.setdefault(rows, [])
+        for label, values in columns_of_items(table):
+            if len(kept) < _MOST_KEPT and values.dtype.kind in "OUTiu":
+                kept += [
+                    column
+                    for column in numbered(label, values)
+                    if column.is_identity and _FEWEST_GROUPS <= column.count <= 0.7 * rows
+                ]
+
+    def picked(self, call: str, whole: Any, rows: int, numbers: Any, given: tuple[Any, ...]) -> None:
+        """Rows were picked by their numbers: two picks that exclude one another divide what they are picked from."""
+        chosen = np.asarray(numbers)
+        if chosen.ndim != 1 or chosen.dtype.kind not in "iu" or not 5 <= len(chosen) <= rows <= _MOST_ROWS:
+            return
+        for other_whole, other in self._picked:
+            if (
+                other_whole() is whole
+                and len(chosen) + len(other) >= 0.7 * rows
+                and not len(np.intersect1d(chosen, other))
+            ):
+                tested, trained = sorted((chosen, other), key=len)
+                self.by_numbers(call, rows, trained, tested, given)
+                self._picked.clear()
+                return
+        if hasattr(whole, "__weakref__"):
+            self._picked = [*self._picked[-3:], (weakref.ref(whole), chosen.copy())]
 
     def selected(self, table: Any, mask: Any) -> None:
         """Rows of a table were picked by a mask: two masks that exclude one another divide it."""
@@ -150,10 +196,11 @@ def divisions(preparation: Preparation) -> Divisions:
 
 @dataclass(frozen=True)
 class _Signature:
-    """How often each answer occurs, without saying which is which."""
+    """How often each answer occurs, without saying which is which; the answers themselves, each once."""
 
     shares: Any
     classes: int
+    answers: Any
 
 
 def _signature(targets: list[Any]) -> _Signature | None:
@@ -164,7 +211,36 @@ def _signature(targets: list[Any]) -> _Signature | None:
         return None
     values = np.concatenate([array[:, 0] for array in arrays])
     kinds, counts = np.unique(values, return_counts=True)
-    return _Signature(np.sort(counts / counts.sum()), len(kinds))
+    return _Signature(np.sort(counts / counts.sum()), len(kinds), kinds.astype(np.float64))
+
+
+def _is_made_of(answers: Any, values: Any, trained: Any) -> bool:
+    """Are the answers of the batches values of a column, as they are or scaled in a usual way?"""
+    columns = [values, np.log1p(np.abs(values)), np.log(np.abs(values) + 1e-12)]
+    scaled = [
+        (column - own.mean()) / (own.std() or 1.0) for column in columns for own in (column[trained], column)
+    ]
+    ranged = [
+        (column - own.min()) / (np.ptp(own) or 1.0)
+        for column in columns[:1]
+        for own in (column[trained], column)
+    ]
+    for column in (*columns, *scaled, *ranged):
+        known = np.sort(column[np.isfinite(column)])
+        if not len(known):
+            continue
+        after = np.searchsorted(known, answers).clip(1, max(1, len(known) - 1))
+        near = np.minimum(np.abs(known[after - 1] - answers), np.abs(known[after % len(known)] - answers))
+        if (near <= _NEAR * (known.std() or 1.0)).mean() > 0.98:
+            return True
+    return False
+
+
+def _in_steps(label: str, values: Any) -> Column:
+    """Answers on a scale as a few steps."""
+    edges = np.nanquantile(values, np.linspace(0, 1, _STEPS + 1)[1:-1])
+    codes = np.searchsorted(edges, values, side="right")
+    return Column(label, codes.astype(np.int32), _STEPS, is_identity=False, is_number=True)
 
 
 def _groups(division: Division, targets: _Signature | None, inputs: list[Any]) -> dict[str, Any] | None:
@@ -202,6 +278,14 @@ def _target_among(division: Division, targets: _Signature | None) -> Column | No
             ),
             None,
         )
+    if targets.classes > MOST_CLASSES:
+        trained = division.parts == _TRAIN
+        own = [
+            (label, values)
+            for label, values in division.values
+            if _is_made_of(targets.answers, values, trained)
+        ]
+        return _in_steps(*own[0]) if own else None
     best, least = None, 0.06
     for column in division.columns:
         if column.count != targets.classes:

@@ -12,10 +12,10 @@ import numpy as np
 
 from netmend.adapters.preparation import pandas_joins, tables, values
 from netmend.adapters.preparation.conversions import ROWS
-from netmend.adapters.preparation.divisions import divisions
+from netmend.adapters.preparation.divisions import Divisions, divisions
 from netmend.adapters.preparation.raw_text import compared, garbled, header_eaten, lines_of
 from netmend.adapters.preparation.sentinels import reach_the_model
-from netmend.adapters.preparation.watch import Preparation, Seen
+from netmend.adapters.preparation.watch import After, Preparation, Seen
 
 _READERS = (
     "read_csv", "read_table", "read_excel", "read_json", "read_parquet", "read_fwf", "read_sql", "read_feather",
@@ -56,10 +56,11 @@ def watch(preparation: Preparation) -> None:
     pandas = sys.modules["pandas"]
     frame, series = pandas.DataFrame, pandas.Series
     parents = values.Parents()
+    known = divisions(preparation)
     for name in _READERS:
         separator = {"read_csv": ",", "read_table": "\t"}.get(name)
         look = partial(_read_text, separator) if separator else _read
-        preparation.wrap(pandas, name, "read", look, label=f"pandas.{name}")
+        preparation.wrap(pandas, name, "read", partial(_and_identities, known, look), label=f"pandas.{name}")
     preparation.at_end("pandas.read", reach_the_model)
     pandas_joins.watch(preparation)
     for owner in (frame, series):
@@ -106,14 +107,23 @@ def watch(preparation: Preparation) -> None:
         inside=True,
         looks=_FIRST_COLUMNS,
     )
-    known = divisions(preparation)
 
     def selected(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
         if tables.is_table(result) and len(result) != len(args[0]):
             known.selected(args[0], args[1])
         return _selected(parents, token, args, kwargs, result)
 
+    def located(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
+        table, key = args[0].obj, args[1][0] if isinstance(args[1], tuple) else args[1]
+        if tables.is_frame(table) and tables.is_table(result) and len(result) != len(table):
+            if args[0].name == "iloc":
+                known.picked("pandas.DataFrame.iloc", table, len(table), key, (table,))
+            known.selected(table, key)
+        return None
+
     preparation.wrap(frame, "__getitem__", "select", selected, label="pandas.DataFrame.[]")
+    locator = _definer(type(pandas.DataFrame().iloc), "__getitem__")
+    preparation.wrap(locator, "__getitem__", "select", located, label="pandas.DataFrame.iloc")
     preparation.wrap(
         pandas, "to_numeric", "convert", _converted, label="pandas.to_numeric", looks=_FIRST_COLUMNS
     )
@@ -171,6 +181,15 @@ def _of_text(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: 
     if not tables.is_series(before) or not tables.is_series(result):
         return None
     return values.conversion(before, result, of_text=True) or None
+
+
+def _and_identities(
+    known: Divisions, look: After, token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: Any
+) -> Seen | None:
+    """Beside what was read: columns that may say whose a row is."""
+    if tables.is_frame(table):
+        known.read(table)
+    return look(token, args, kwargs, table)
 
 
 def _read(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: Any) -> Seen | None:

@@ -22,4 +22,12 @@ def watch(preparation: Preparation) -> None:
             )
         return None
 
+    def subset(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
+        dataset, indices = vars(args[0])["dataset"], vars(args[0])["indices"]
+        if hasattr(dataset, "__len__"):
+            given = (*getattr(dataset, "tensors", ()), dataset)
+            known.picked("torch.utils.data.Subset", dataset, len(dataset), list(indices), given)
+        return None
+
+    preparation.wrap(module.Subset, "__init__", "split", subset, label="torch.utils.data.Subset")
     preparation.wrap(module, "random_split", "split", divided, label="torch.utils.data.random_split")
