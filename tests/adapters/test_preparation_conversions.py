@@ -148,6 +148,8 @@ def test_types_that_are_too_small() -> None:
     assert narrowed(numbers / 300, (numbers / 300).astype(np.int64))["flattened"] == 300
     assert not narrowed(numbers + 0.4, (numbers + 0.4).astype(np.int64))
     assert narrowed(1.6e9 + numbers, (1.6e9 + numbers).astype(np.float32))["merged_left"] < 10
+    measured = np.random.default_rng(0).normal(-9.8, 1.0, 20_000)
+    assert "merged" not in narrowed(measured, measured.astype(np.float16))
 
 
 def test_filled_over_borders() -> None:

@@ -129,3 +129,14 @@ def test_indicator_columns_of_one_line_are_told_apart_by_their_names(preparation
     )
     assert len(same) == 1
     assert len(other) == 2
+
+
+def test_a_function_of_the_programs_own_is_no_conversion(preparation: Preparation) -> None:
+    column = pandas.Series([0, 1, 2, 8, 16] * 20)
+    column.apply(lambda count: 5.0 * count if count > 1 else 0)
+    column.map(lambda count: -count)
+    column.astype("float64").apply(lambda count: count // 2).astype("int64")
+    assert not [fact for fact in preparation.facts.values() if "losses" in fact.seen]
+    (column * 100).astype("uint8")
+    (lost,) = (fact for fact in preparation.facts.values() if "losses" in fact.seen)
+    assert lost.call.endswith(".astype")

@@ -24,6 +24,7 @@ _EPOCH = (
 )  # seconds and milliseconds since 1970, of the years 1979 to 2128
 _VARIED = 10  # different numbers, before it is odd that one is left
 _RESOLVED = 50  # different numbers, before it is odd that a tenth is left
+_FELT = 0.02  # of the column's spread: steps of a type that are smaller are no loss to a network
 _GROUPS = 3
 # What is told of a column in which something was lost.
 LOST = frozenset(("coerced", "misread", "mirrored", "epoch", "wrapped", "overflowed", "flattened", "merged"))
@@ -278,7 +279,12 @@ def narrowed(before: Any, after: Any) -> Seen:
     left = len(np.unique(after))
     if distinct >= _VARIED and left == 1:
         seen["flattened"] = distinct
-    elif distinct >= _RESOLVED and left <= 0.1 * distinct and (off < 1e-2 * np.abs(before)).all():
+    elif (
+        distinct >= _RESOLVED
+        and left <= 0.1 * distinct
+        and (off < 1e-2 * np.abs(before)).all()
+        and off.max() >= _FELT * before.std()
+    ):
         seen |= {"merged": distinct, "merged_left": left}
     return seen
 

@@ -46,6 +46,7 @@ _CONVERTING = (
 )
 _BY_TIME = ("shift", "diff", "pct_change")
 _FIRST_COLUMNS = 32  # of a loop over columns
+_COMPUTING = ("apply", "map", "applymap", "transform")
 _FILLING = ("fillna", "ffill", "bfill", "interpolate")
 _OF_TEXT = ("replace", "strip", "lstrip", "rstrip", "translate", "removeprefix", "removesuffix")
 _PLAIN = ("copy", "to_numpy", "pop", "assign", "rename", "transpose", "squeeze", "to_frame", "abs")
@@ -81,7 +82,7 @@ def watch(preparation: Preparation) -> None:
                 _kept,
                 looks=_FIRST_COLUMNS,
             )
-        for name in ("apply", "map", "applymap", "transform"):
+        for name in _COMPUTING:
             if hasattr(owner, name):
                 preparation.wrap(
                     _definer(owner, name), name, "convert", partial(_values, parents, name), _kept
@@ -166,7 +167,9 @@ def _values(
     after = args[0] if result is None else result
     if not tables.is_table(before) or not tables.is_table(after):
         return None
-    seen = tables.change(before, after) | values.conversion(before, after)
+    function = args[1] if len(args) > 1 else None
+    computed = name in _COMPUTING and not isinstance(function, type)  # `apply(int)` is a conversion
+    seen = tables.change(before, after) | values.conversion(before, after, computed=computed)
     if name in _FILLING:
         table = before if tables.is_frame(before) else parents.of(args[0])
         seen |= values.over_borders(before, after, table) | values.filled_far(before, after)

@@ -45,8 +45,8 @@ class Parents:
 # -- conversions
 
 
-def conversion(before: Any, after: Any, *, of_text: bool = False) -> Seen:
-    """What a conversion lost, column by column."""
+def conversion(before: Any, after: Any, *, of_text: bool = False, computed: bool = False) -> Seen:
+    """What a conversion lost, column by column. `computed`: by a function of the program's, which may make any number of another."""
     if is_series(before) and is_series(after):
         pairs = [(before, after)]
     elif is_frame(before) and is_frame(after):
@@ -56,15 +56,15 @@ def conversion(before: Any, after: Any, *, of_text: bool = False) -> Seen:
         ]
     else:
         return {}
-    losses = [found for one, other in pairs if (found := _of_column(one, other, of_text))]
+    losses = [found for one, other in pairs if (found := _of_column(one, other, of_text, computed))]
     return {"losses": losses} if losses else {}
 
 
-def _of_column(before: Any, after: Any, of_text: bool) -> Seen:
+def _of_column(before: Any, after: Any, of_text: bool, computed: bool) -> Seen:
     if len(before) != len(after) or not len(before):
         return {}
     if _is_number(before) and _is_number(after):
-        if str(before.dtype) == str(after.dtype):
+        if computed or str(before.dtype) == str(after.dtype):
             return {}
         step = max(1, len(before) // (10 * ROWS))
         one, other = (
