@@ -209,6 +209,6 @@ def test_files_come_with_their_labels(where: str, tmp_path: Path) -> None:
         (tmp_path / "all.csv").write_text("\n".join(rows))
     found = list(labelled_files(tmp_path, time.time() + 5, np.arange(120) % 2))
     assert len(found) == 1
-    content = read(found[0].files[1], found[0].is_sound)
+    content = read(found[0].contents[1], found[0].is_sound)
     assert content is not None and content[0].shape == (60, 60)
     assert {str(name) for name in found[0].classes} == {"ok", "holed"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from pathlib import Path
 from time import thread_time
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netmend.adapters.preparation.probes import Answers, lift, say_by_numbers
-from netmend.adapters.preparation.raw_files import Raw, labelled_files, read
+from netmend.adapters.preparation.raw_files import Raw, labelled_files, labelled_rows, read
 from netmend.adapters.preparation.records import classes_of
 from netmend.adapters.preparation.signs import of_input, of_picture, of_sound
 from netmend.adapters.preparation.written_cuts import sources_of
@@ -42,7 +43,8 @@ def ask(preparation: Preparation) -> None:
     if not shrinkings:
         return
     shown: Answers | None = None
-    for raw in labelled_files(Path.cwd(), preparation.began, targets):
+    where = (Path.cwd(), preparation.began, targets)
+    for raw in chain(labelled_files(*where), labelled_rows(*where)):
         lines = [line for line in shrinkings if line.is_sound == raw.is_sound]
         if not lines:
             continue
@@ -64,7 +66,7 @@ def ask(preparation: Preparation) -> None:
 
 def _contents(raw: Raw, started: float) -> list[Any] | None:
     found = []
-    for file in raw.files:
+    for file in raw.contents:
         if thread_time() - started > _SECONDS / 2:
             return None
         content = read(file, raw.is_sound)
@@ -119,7 +121,7 @@ def _fact(
         "shrink",
         line.site,
         seen={
-            "how": line.kind, "words": line.words, "files": len(raw.files), "is_sound": raw.is_sound, "whole": round(whole.balanced, 3),
+            "how": line.kind, "words": line.words, "files": len(raw.contents), "is_sound": raw.is_sound, "whole": round(whole.balanced, 3),
             "kept": round(left.balanced, 3), "shown": round(shown.balanced, 3), "lift": round(lift(whole, left), 1),
             "chance": round(1 / len(np.unique(raw.classes)), 3), "better": round(better.balanced, 3) if better is not None else -1.0,
         },

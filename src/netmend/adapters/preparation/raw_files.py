@@ -22,13 +22,15 @@ _MOST_READ = 160
 _FEWEST = 100
 _LETTERS = re.compile(r"[A-Za-z]+")
 _LARGEST = 1_500_000  # numbers of one file
+_MOST_ARCHIVES = 4
+_LARGEST_ARCHIVE = 60_000_000  # bytes
 
 
 @dataclass(frozen=True)
 class Raw:
-    """Files of one kind, some of them, with what could be their classes."""
+    """Files of one kind or rows of an archive, some of them, with what could be their classes."""
 
-    files: tuple[Path, ...]
+    contents: Sequence[Path | Any]  # files, or arrays of an archive
     classes: Any
     is_sound: bool
 
@@ -43,6 +45,23 @@ def labelled_files(folder: Path, before: float, targets: Any) -> Iterator[Raw]:
             for classes in readings(labels):
                 if is_spread_alike(classes, targets):
                     yield _some(known, classes, is_sound)
+
+
+def labelled_rows(folder: Path, before: float, targets: Any) -> Iterator[Raw]:
+    """Pictures and series in the archives of NumPy, with the classes beside them."""
+    for file in sorted(_below(folder, {".npz"}, before))[:_MOST_ARCHIVES]:
+        if file.stat().st_size > _LARGEST_ARCHIVE:
+            continue
+        with np.load(file, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files if archive[name].dtype.kind in "iufbU"}
+        for values in arrays.values():
+            if values.ndim < 2 or len(values) < _FEWEST or values.dtype.kind == "U" or values[0].size < 64:
+                continue
+            for labels in arrays.values():
+                if labels.ndim == 1 and len(labels) == len(values):
+                    for classes in readings(labels.tolist()):
+                        if is_spread_alike(classes, targets):
+                            yield _some(values, classes, is_sound=values.ndim == 2)
 
 
 def _below(folder: Path, endings: set[str], before: float) -> Iterator[Path]:
@@ -70,16 +89,18 @@ def _labellings(folder: Path, before: float, files: list[Path]) -> Iterator[tupl
             break
 
 
-def _some(files: Sequence[Path], classes: Sequence[Any], is_sound: bool) -> Raw:
+def _some(contents: Sequence[Any], classes: Sequence[Any], is_sound: bool) -> Raw:
     """A bounded number, of each class a share of its own."""
     names = np.array([str(name) for name in classes])
     order = np.argsort(names, kind="stable")
     some = np.sort(order[np.linspace(0, len(order) - 1, min(_MOST_READ, len(order))).astype(int)])
-    return Raw(tuple(files[place] for place in some), names[some], is_sound)
+    return Raw(tuple(contents[place] for place in some), names[some], is_sound)
 
 
-def read(file: Path, is_sound: bool) -> tuple[Any, int] | None:
+def read(file: Path | Any, is_sound: bool) -> tuple[Any, int] | None:
     """The numbers of a file as it is, and its rate; None where the program had nothing to read it with."""
+    if not isinstance(file, Path):
+        return _rows_first(file.astype(np.float32)), 0
     if is_sound:
         return _read_sound(file)
     for name, reader in (("PIL.Image", _read_by_pil), ("cv2", _read_by_cv2)):
@@ -87,6 +108,10 @@ def read(file: Path, is_sound: bool) -> tuple[Any, int] | None:
             pixels = reader(sys.modules[name], file)
             return None if pixels is None or pixels.size > _LARGEST else (pixels.astype(np.float32), 0)
     return None
+
+
+def _rows_first(pixels: Any) -> Any:
+    return pixels.transpose(1, 2, 0) if pixels.ndim == 3 and pixels.shape[0] <= 4 else pixels
 
 
 def _read_by_pil(image: Any, file: Path) -> Any:

@@ -25,6 +25,7 @@ _AVERAGING = (
     "ANTIALIAS",
 )  # of PIL; of OpenCV the first alone
 _LEAST_FACTOR = 1.5
+_SHORTEST = 64  # samples of a recording that a slice keeps
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,9 @@ def _of_call(source: Source, reader: Reader, call: ast.Call) -> Iterator[Shrinki
         size = _pair(reader, _argument(call, 1, "dsize"), call)
         mode = _argument(call, 5, "interpolation")
         how = last_name(mode) if mode is not None else "INTER_LINEAR"
-        if size is not None and how != "INTER_AREA":
-            yield _sampled(site, size[::-1], how == "INTER_NEAREST")
+        factor = _number(_argument(call, 3, "fx"))
+        if how != "INTER_AREA" and (size is not None or factor is not None):
+            yield _sampled(site, size[::-1] if size is not None else factor or 1.0, how == "INTER_NEAREST")
     elif name in ("resize", "thumbnail"):
         size, mode = _pair(reader, _argument(call, 0, "size"), call), _argument(call, 1, "resample")
         if size is not None and mode is not None and last_name(mode) in ("NEAREST", "INTER_NEAREST"):
@@ -86,8 +88,24 @@ def _of_call(source: Source, reader: Reader, call: ast.Call) -> Iterator[Shrinki
     elif name == "interpolate":
         size, mode = _pair(reader, _argument(call, 1, "size"), call), _argument(call, 3, "mode")
         how = str(mode.value) if isinstance(mode, ast.Constant) else "nearest"
-        if size is not None and how in ("nearest", "bilinear") and _argument(call, 6, "antialias") is None:
-            yield _sampled(site, size, how == "nearest")
+        factor = _number(_argument(call, 2, "scale_factor"))
+        is_smooth = how not in ("nearest", "bilinear") or _argument(call, 6, "antialias") is not None
+        if not is_smooth and (size is not None or factor is not None):
+            yield _sampled(site, size or factor or 1.0, how == "nearest")
+    elif name == "zoom":
+        factor, order = _number(_argument(call, 1, "zoom")), _number(_argument(call, 3, "order"))
+        if factor is not None and order in (0, 1):
+            yield _sampled(site, factor, order == 0)
+    elif "mel" in name.lower() or "mfcc" in name.lower():
+        highest = _number(_argument(call, -1, "fmax", "f_max"))
+        if highest:
+            yield Shrinking(
+                site,
+                RATE,
+                f"only frequencies below {highest / 1000:g} kHz",
+                _below(int(2 * highest)),
+                is_sound=True,
+            )
     elif name in ("CenterCrop", "center_crop", "centre_crop"):
         size = _pair(
             reader, _argument(call, 0 if name == "CenterCrop" else 1, "size", "height", "output_size"), call
@@ -96,6 +114,24 @@ def _of_call(source: Source, reader: Reader, call: ast.Call) -> Iterator[Shrinki
             yield _centred(site, size)
     elif name == "crop":
         yield from _of_crop(reader, call, site)
+    elif (
+        name in ("load", "read")
+        and (frames := _argument(call, -1, "num_frames", "frames", "duration")) is not None
+    ):
+        seconds, count = (
+            (_number(frames), None)
+            if name == "load" and owner == "librosa"
+            else (None, reader.number(frames, call))
+        )
+        if seconds or count:
+            words = f"the first {seconds:g} seconds" if seconds else f"the first {count} samples"
+            yield Shrinking(
+                site,
+                LENGTH,
+                f"only {words}",
+                lambda x, rate: x[: count or int((seconds or 0) * rate)],
+                is_sound=True,
+            )
     elif name in ("resample_poly", "resample", "Resample", "load"):
         rate = _rate(reader, call, name, owner)
         if rate is not None and 500 <= rate <= 200_000:
@@ -126,7 +162,8 @@ def _rate(reader: Reader, call: ast.Call, name: str, owner: str) -> int | None:
 
 def _of_slice(source: Source, reader: Reader, node: ast.Subscript) -> Iterator[Shrinking]:
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    if not all(isinstance(part, ast.Slice) for part in parts):
+    parts = [part for part in parts if not (isinstance(part, ast.Constant) and part.value is Ellipsis)]
+    if not parts or not all(isinstance(part, ast.Slice) for part in parts):
         return
     site = site_of(source, node)
     sizes = [_middle(reader, part.lower, part.upper, node) for part in parts if isinstance(part, ast.Slice)][
@@ -139,12 +176,16 @@ def _of_slice(source: Source, reader: Reader, node: ast.Subscript) -> Iterator[S
     if any(bound is None for bound in bounds) or all(bound == slice(None) for bound in bounds):
         return
     slices = tuple(bound for bound in bounds if isinstance(bound, slice))
-    if len(slices) == 1 and slices[0].step is None and abs(slices[0].stop or slices[0].start or 0) >= 200:
-        length = abs(slices[0].stop or slices[0].start)
-        words = f"only the {'first' if slices[0].stop else 'last'} {length} samples"
-        yield Shrinking(site, LENGTH, words, lambda x, rate: x[slices[0]], is_sound=True)
+    along, is_of_time = slices[-1], all(part == slice(None) for part in slices[:-1])
+    if is_of_time and along.step is None and abs(along.stop or along.start or 0) >= _SHORTEST:
+        length = abs(along.stop or along.start or 0)
+        where = "first" if along.start is None else "last" if along.stop is None else "chosen"
+        yield Shrinking(
+            site, LENGTH, f"only the {where} {length} samples", lambda x, rate: x[along], is_sound=True
+        )
+    if len(slices) == 1:
         return
-    axes = slices[-2:] if len(slices) > 1 else slices
+    axes = slices[-2:]
     steps = [part.step for part in axes if part.step not in (None, -1)]
     if steps:
         size = max(abs(step) for step in steps)
@@ -157,6 +198,12 @@ def _of_slice(source: Source, reader: Reader, node: ast.Subscript) -> Iterator[S
         )
     elif all(part.step is None for part in axes):
         yield Shrinking(site, CROP, f"only `[{ast.unparse(node.slice)}]`", lambda x, rate: x[axes])
+
+
+def _number(node: ast.expr | None) -> float | None:
+    return (
+        float(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, int | float) else None
+    )
 
 
 def _of_crop(reader: Reader, call: ast.Call, site: Site) -> Iterator[Shrinking]:
@@ -204,20 +251,23 @@ def _bounds(reader: Reader, part: ast.Slice, node: ast.AST) -> slice | None:
     return slice(*found)
 
 
-def _sampled(site: Site, size: tuple[int, int], nearest: bool) -> Shrinking:
-    """Resized by looking at single pixels."""
+def _sampled(site: Site, wanted: tuple[int, int] | float, nearest: bool) -> Shrinking:
+    """Resized, to a size or by a factor, by looking at single pixels."""
+
+    def size_of(pixels: Any) -> tuple[int, int]:
+        if isinstance(wanted, tuple):
+            return wanted
+        return max(2, round(pixels.shape[0] * wanted)), max(2, round(pixels.shape[1] * wanted))
 
     def leaves(pixels: Any, rate: int) -> Any:
+        size = size_of(pixels)
         if min(pixels.shape[0] / size[0], pixels.shape[1] / size[1]) < _LEAST_FACTOR:
             return None
         return _looked_at(pixels, size, nearest)
 
+    words = f"{wanted[1]} × {wanted[0]}" if isinstance(wanted, tuple) else f"{wanted:g} of all"
     return Shrinking(
-        site,
-        RESIZE,
-        f"only {size[1]} × {size[0]} single pixels",
-        leaves,
-        lambda x, rate: _averaged(x, size),
+        site, RESIZE, f"only {words} single pixels", leaves, lambda x, rate: _averaged(x, size_of(x))
     )
 
 
