@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from netmend.adapters.preparation.raw_text import compared, lines_of
-from netmend.adapters.preparation.values import far_fill, far_numbers
+from netmend.adapters.preparation.values import far_fill, of_columns
 from netmend.adapters.preparation.watch import Preparation, Seen
 
 _LEAST = 2_048  # bytes or numbers, to tell how they were meant
@@ -102,8 +102,7 @@ def _far(array: Any) -> dict[str, Any]:
     if array.ndim != 2 or array.shape[1] > _COLUMNS or array.dtype.kind not in "iuf":
         return {}
     part = array[:: -(-len(array) // _LEAST) or 1].astype(float)
-    found = far_numbers({f"column {k + 1}": part[:, k] for k in range(part.shape[1])})
-    return {"sentinels": found} if found else {}
+    return of_columns({f"column {k + 1}": part[:, k] for k in range(part.shape[1])})
 
 
 def _filled(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:

@@ -203,8 +203,7 @@ def _read(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: Any)
         **tables.size(table),
         "files": [str(path)[-200:]] if isinstance(path, str | os.PathLike) else [],
     }
-    found = values.sentinels(table)
-    return seen | {"sentinels": found} if found else seen
+    return seen | values.far_values(table)
 
 
 def _read_text(

@@ -12,7 +12,7 @@ import numpy as np
 
 from netmend.adapters.preparation.conversions import LOST, ROWS, carried_over, converted
 from netmend.adapters.preparation.raw_text import compared, lines_of
-from netmend.adapters.preparation.values import far_fill, far_numbers, is_time
+from netmend.adapters.preparation.values import far_fill, is_time, of_columns
 from netmend.adapters.preparation.watch import Preparation, Seen
 
 _COLUMNS = 40
@@ -53,9 +53,7 @@ def _read(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: Any)
     }
     numbers = {name: table[name] for name in table.columns[: 4 * _COLUMNS] if table[name].dtype.is_numeric()}
     step = -(-table.height // ROWS) or 1
-    far = far_numbers({name: _floats(column.gather_every(step)) for name, column in numbers.items()})
-    if far:
-        seen["sentinels"] = far
+    seen |= of_columns({name: _floats(column.gather_every(step)) for name, column in numbers.items()})
     has_header = kwargs.get("has_header", True)
     skipped = kwargs.get("skip_rows", 0)
     lines = lines_of(path, kwargs.get("separator", ","), skipped=skipped, header=has_header)

@@ -25,30 +25,30 @@ _SURE = 4.0  # standard deviations of a share in a sample
 
 def reach_the_model(preparation: Preparation) -> None:
     """Ask, at the end of a run, which of the numbers found when tables were read are in the inputs of the model."""
-    suspected = [
-        (fact, item) for fact in preparation.facts.values() for item in fact.seen.get("sentinels", ())
-    ]
-    if not suspected:
-        return
-    fed = list(_far_features(preparation))
-    for fact in {fact.name: fact for fact, _ in suspected}.values():
-        reached = [
-            item
-            for other, item in suspected
-            if other is fact and any(_is_same(item, feature) for feature in fed)
-        ]
-        if reached:
-            preparation.add(
-                PreparationFact(
-                    f"fed {fact.name}",
-                    fact.call,
-                    "fed",
-                    fact.site,
-                    takes=(fact.name,),
-                    settings=fact.settings,
-                    seen={"sentinels": reached, "filled_in": bool(fact.seen.get("filled_in"))},
+    known = {"sentinels", "gaps_as_zero"}
+    suspected = [fact for fact in preparation.facts.values() if known & fact.seen.keys()]
+    fed = list(_far_features(preparation)) if suspected else []
+    told: set[tuple[str, float]] = set()  # columns and numbers whose line is found
+    for fact in sorted(suspected, key=lambda fact: "filled_in" not in fact.seen):
+        for key in ("sentinels", "gaps_as_zero"):
+            items = [item for item in fact.seen.get(key, ()) if (item[0], item[1]) not in told]
+            reached = [item for item in items if any(_is_same(item, feature) for feature in fed)]
+            if reached:
+                told |= {(item[0], item[1]) for item in reached}
+                filled = key == "gaps_as_zero" or bool(fact.seen.get("filled_in"))
+                seen = {"sentinels": reached, "filled_in": filled, "somewhere": key == "gaps_as_zero"}
+                name = f"fed {fact.name}{' gaps' if key == 'gaps_as_zero' else ''}"
+                preparation.add(
+                    PreparationFact(
+                        name,
+                        fact.call,
+                        "fed",
+                        fact.site,
+                        takes=(fact.name,),
+                        settings=fact.settings,
+                        seen=seen,
+                    )
                 )
-            )
 
 
 def _far_features(preparation: Preparation) -> Iterator[tuple[int, float, float]]:

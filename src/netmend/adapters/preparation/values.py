@@ -145,15 +145,30 @@ def is_time(name: Any, first: str) -> bool:
 # -- values that stand for nothing
 
 
-def sentinels(table: Any) -> list[list[Any]]:
-    """`far_numbers` of a table."""
+def far_values(table: Any) -> Seen:
+    """`of_columns` of a table."""
     if not is_frame(table) or len(table) < _LEAST or not table.columns.is_unique:
-        return []
+        return {}
     part = table.iloc[:: -(-len(table) // _SAMPLE)]
     columns = {name: part[name] for name in list(table.columns)[: 4 * _COLUMNS] if _is_number(part[name])}
-    return far_numbers(
+    return of_columns(
         {name: np.asarray(column.to_numpy(float, na_value=np.nan)) for name, column in columns.items()}
     )
+
+
+def of_columns(columns: Mapping[Any, Any]) -> Seen:
+    """Numbers far from all others that stand in many rows, and what a 0 in the place of each gap would be."""
+    far = far_numbers(columns)
+    zeros = [
+        [str(name)[:80], *zero]
+        for name, numbers in columns.items()
+        if (zero := _zero_for_gaps(numbers)) is not None
+    ]
+    return ({"sentinels": far} if far else {}) | ({"gaps_as_zero": zeros[:_MOST_SENTINELS]} if zeros else {})
+
+
+def _zero_for_gaps(numbers: Any) -> tuple[float, float, float] | None:
+    return far_fill(numbers, np.nan_to_num(numbers, nan=0.0)) if np.isnan(numbers).any() else None
 
 
 def far_numbers(columns: Mapping[Any, Any]) -> list[list[Any]]:

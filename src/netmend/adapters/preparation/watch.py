@@ -36,6 +36,7 @@ LIBRARIES = (
     "pandas",
     "numpy",
     "polars",
+    "csv",
     "tokenizers",
     "PIL.Image",
     "cv2",

@@ -77,14 +77,22 @@ class SentinelFed(Detector, code="D823"):
         name, (share, gap) = max(found.items(), key=lambda pair: pair[1][0])
         more = f" and {len(found) - 1} other column{'s' if len(found) > 2 else ''}" if len(found) > 1 else ""
         far = f"{gap:.2g} times the middle half's width away from every other value"
-        if filled:
+        if filled and fact.seen.get("somewhere"):
+            message = f"What is missing in `{name}`{more} ({share:.0%} of the rows) reaches the model as {value:g}, {far}."
+        elif filled:
             message = f"{call_of(fact)} put {value:g} in the place of what is missing in `{name}`{more} ({share:.0%} of the rows), {far}, and the model is fed with it."
         else:
             message = (
                 f"{share:.0%} of `{name}`{more} are exactly {value:g}, {far}, and the model is fed with them: they stand for values"
                 " that are missing."
             )
-        detail = {"value": value, "columns": list(found), "call": fact.call, "filled_in": filled}
+        detail = {
+            "value": value,
+            "columns": list(found),
+            "call": fact.call,
+            "filled_in": filled,
+            "somewhere": bool(fact.seen.get("somewhere")),
+        }
         return self.symptom(message, fact.name, share, self.least, detail, site=fact.site)
 
 

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from netmend.diagnose.detectors.missing_values import CategoryTakenForMissing, FilledOverBorders, SentinelFed
 from netmend.localise.case import Case
 from netmend.localise.cause import PROVEN, STRONG, WEAK, Accusation, accuses
-from netmend.vocabulary import Symptom
+from netmend.program.text.queries import last_name, site_of
+from netmend.vocabulary import Site, Symptom
+
+_DECLARED = {
+    "pandas": "Declare it as missing when reading, na_values=[{0}], or .replace({0}, float('nan')), and fill what is missing then.",
+    "polars": 'Declare it as missing when reading, null_values=["{0}"], and fill what is missing then.',
+    "numpy": "Make it missing, a[a == {0}] = np.nan, and fill what is missing then: np.where(np.isnan(a), np.nanmedian(a, axis=0), a).",
+    "csv": "Make it missing where the text becomes a number, float('nan') if value == {0} else value, and fill what is missing then.",
+}
 
 
 @accuses("PRE-MISS-CLEAN", SentinelFed)
@@ -20,25 +29,51 @@ def sentinel_fed(case: Case, symptom: Symptom) -> Accusation | None:
     value = symptom.detail["value"]
     number = f"{value:g}"
     if symptom.detail["filled_in"]:
-        return None if _marks_gaps(case) else _filled_in(symptom, number)
+        return None if _marks_gaps(case) else _filled_in(case, symptom, number)
     if _compares(case, value):
         return None
     return Accusation(
         PROVEN if value else STRONG + WEAK,
         reason="It is a number like any other to imputers, means and spreads: nothing fills it, and it rules the scale of its column.",
-        remedy=f"Declare it as missing when reading: na_values=[{number}] (or .replace({number}, float('nan'))), and fill what is missing then.",
+        remedy=_DECLARED.get(symptom.detail["call"].split(".")[0], _DECLARED["pandas"]).format(number),
         refutation=f"The number {number} is a real value of these columns.",
     )
 
 
-def _filled_in(symptom: Symptom, number: str) -> Accusation:
+def _filled_in(case: Case, symptom: Symptom, number: str) -> Accusation:
+    places = list(_fills_with_zero(case)) if symptom.detail["somewhere"] else []
     columns = ", ".join(f"`{name}`" for name in symptom.detail["columns"][:3])
     return Accusation(
         PROVEN - 1.0,
         reason=f"For the network a row with a gap now has the most extreme value of all, and {number} rules mean and spread of the column.",
         remedy="Fill with the median of the training rows, df.fillna(train.median()), and keep a column that says where values were missing (isna()).",
         refutation=f"In {columns}, what is missing really is {number}.",
+        site=places[0] if len(places) == 1 else None,
     )
+
+
+def _fills_with_zero(case: Case) -> Iterator[Site]:
+    """Lines that put 0 in the place of what is missing: `nan_to_num(x)`, `fillna(0)`, `float(text or 0)`, `x[np.isnan(x)] = 0`."""
+    for file in case.sources.files():
+        for node in case.sources.nodes(file, ast.expr):
+            if isinstance(node, ast.Call) and last_name(node.func) in (
+                "nan_to_num",
+                "nan_to_num_",
+                "fillna",
+                "fill_null",
+            ):
+                given = [*node.args, *(word.value for word in node.keywords)]
+                if last_name(node.func).startswith("nan") or any(_is(part, 0.0) for part in given):
+                    yield site_of(file, node)
+            elif (
+                isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or) and _is(node.values[-1], 0.0)
+            ) or (isinstance(node, ast.IfExp) and _is(node.orelse, 0.0)):
+                yield site_of(file, node)
+        for stored in case.sources.nodes(file, ast.Assign):
+            target = stored.targets[0]
+            asks = any(isinstance(part, ast.Attribute) and part.attr in _ASKING for part in ast.walk(target))
+            if isinstance(target, ast.Subscript) and asks and _is(stored.value, 0.0):
+                yield site_of(file, stored)
 
 
 _ASKING = frozenset(("isna", "isnull", "notna", "notnull", "isnan", "is_null", "is_not_null", "is_nan"))
