@@ -67,3 +67,10 @@ def test_a_loader_knows_the_line_that_made_its_numbers(tmp_path: Path) -> None:
     recorded = record(tmp_path, TABLE.format(file=data(tmp_path)) + TRAINED)
     made = [recorded.trace.get(PreparationFact, name) for name in loader_of(recorded).takes]
     assert any(fact is not None and recorded.at("dropped", fact.site) for fact in made)
+
+
+def test_every_loader_knows_the_lines_that_ran_for_it(tmp_path: Path) -> None:
+    second = "again = DataLoader(Readings(), batch_size=8)\nfor x, y in again:\n    net(x.float())\n"
+    recorded = record(tmp_path, FOLDER.format(file=data(tmp_path), workers=0) + TRAINED + second)
+    loaders = [fact for fact in recorded.trace.all(PreparationFact) if fact.kind == "loader"]
+    assert [bool(fact.takes) for fact in loaders] == [True, True]

@@ -57,7 +57,7 @@ def test_rails_join_where_tables_are_joined() -> None:
 def test_what_each_call_did_is_told_in_words() -> None:
     text = " ".join(text_of(shop(), 200).split())
     assert "sales.csv; 100 rows, 4 columns" in text
-    assert "a.tsv and 2 more files" in text
+    assert "a.tsv, b.tsv and others" in text
     assert "100 → 80 rows" in text
     assert "25.0 % of the rows without a partner; 25.0 % of size became missing prepare.py:7" in text
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from time import perf_counter
+from time import thread_time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,13 +56,13 @@ class Columns:
 
     def of_inputs(self, inputs: Any) -> dict[int, tuple[str, str]]:
         """For each input the earliest line that already had its numbers, and the only column there that has them."""
-        until = perf_counter() + _SECONDS
+        until = thread_time() + _SECONDS
         told: dict[int, tuple[str, str]] = {}
         values = {place: _different(inputs[:, place]) for place in range(min(inputs.shape[1], _MOST_COLUMNS))}
         for name, columns in self._kept.items():
             numbers = {column: _different(own) for column, own in columns.items()}
             for place in values.keys() - told.keys():
-                if perf_counter() > until:
+                if thread_time() > until:
                     return told
                 alike = [
                     column

@@ -307,6 +307,8 @@ class Preparation:
         if line is None:
             line = self._lines[key] = _Line(code)
         line.calls += 1
+        if self._loading and line.fact is not None:
+            self._within.setdefault(self._loading, set()).add(line.fact.name)
         if line.calls < line.next_look:
             return None
         line.next_look = line.calls + 1 if line.calls < looks else line.calls * 2

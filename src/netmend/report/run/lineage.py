@@ -91,8 +91,8 @@ def words(seen: Mapping[str, Any]) -> Iterator[str]:
     before, after = seen.get("rows"), seen.get("rows_after")
     files = seen.get("files") or ()
     if files:
-        first = PurePath(str(files[0])).name
-        yield first if len(files) == 1 else f"{first} and {plural(len(files) - 1, 'more file')}"
+        names = [PurePath(str(file)).name for file in files[:2]]
+        yield " and ".join(names) if len(files) < 3 else f"{names[0]}, {names[1]} and others"
     if isinstance(before, int) and isinstance(after, int) and before != after:
         yield f"{count(before)} → {count(after)} rows"
     elif isinstance(after if after is not None else before, int):
