@@ -48,7 +48,6 @@ class Heard:
     name: str
     end: str  # "finished" | "interrupted" | "failed" | "killed" | "no data"
     steps: int = 0
-    facts: int = 0  # preparation facts that the run recorded
     told: list[Told] = field(default_factory=list)
     trouble: str = ""  # the last words of a program that failed, or of netmend where it is in the way
 
@@ -162,6 +161,7 @@ def tell(heard: list[Heard], sources: dict[str, dict[str, Any]], verbose: bool) 
             print(f"{one.end:8} {one.name}: {one.trouble}")
     print(", ".join(f"{number} {what}" for what, number in counts.items()))
     for by, names in alarms.items():
+        counts[f"programs with a false alarm of {by}"] = len(names)
         print(f"programs with a false alarm of {by}: {len(names)} of {counts['programs']} {sorted(names)}")
     return counts
 
@@ -178,6 +178,7 @@ def main() -> None:
         "--heard", type=Path, help="keep what was said in this file; what is there is not run again"
     )
     parser.add_argument("--again", action="store_true", help="run again what --heard holds")
+    parser.add_argument("--json", type=Path, help="write the figures, without what was said")
     parser.add_argument("--verbose", action="store_true")
     args = parser.parse_args()
     sources = {one["program"]: one for one in json.loads(LIST.read_text(encoding="utf-8"))["programs"]}
@@ -197,7 +198,16 @@ def main() -> None:
         print(f"… {one.end} {one.steps} steps {name}: {[told.place for told in one.told]}", file=sys.stderr)
         if args.heard:
             args.heard.write_text(json.dumps(kept, indent=1), encoding="utf-8")
-    tell(heard, sources, args.verbose)
+    counts = tell(heard, sources, args.verbose)
+    if args.json:
+        rows = [
+            {"program": one.name, "end": one.end, "steps": one.steps}
+            | {"told": {told.place: judgement(told, sources[one.name])[0] for told in one.told}}
+            for one in heard
+        ]
+        args.json.write_text(
+            json.dumps({"counts": counts, "programs": rows}, indent=1) + "\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":
