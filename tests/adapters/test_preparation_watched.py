@@ -136,6 +136,8 @@ def test_a_function_of_the_programs_own_is_no_conversion(preparation: Preparatio
     column.apply(lambda count: 5.0 * count if count > 1 else 0)
     column.map(lambda count: -count)
     column.astype("float64").apply(lambda count: count // 2).astype("int64")
+    table = pandas.DataFrame({"docks": [16, 20, 24, 36] * 20})
+    table["docks"] = (table["docks"] - 16) / 4
     assert not [fact for fact in preparation.facts.values() if "losses" in fact.seen]
     (column * 100).astype("uint8")
     (lost,) = (fact for fact in preparation.facts.values() if "losses" in fact.seen)

@@ -269,7 +269,10 @@ def _assigned(
     (labels, before), name, value = token, args[1], args[2]
     seen: dict[str, Any] = {"rows": len(labels), "assigned": [str(name)[:80]]}
     if before is not None and not _was_seen(preparation, value):
-        seen |= values.conversion(before, args[0][name]) | values.over_borders(before, args[0][name], args[0])
+        after = args[0][name]
+        narrower = getattr(after.dtype, "itemsize", 8) < getattr(before.dtype, "itemsize", 8)
+        seen |= values.conversion(before, after, computed=not narrower)
+        seen |= values.over_borders(before, after, args[0])
     if not tables.is_series(value) or not len(labels):
         return seen
     order = tables.order(labels, value.index)
