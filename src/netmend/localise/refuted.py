@@ -9,6 +9,7 @@ import numpy as np
 
 from netmend.diagnose.measures.batches import features, prints
 from netmend.diagnose.measures.loop import calls
+from netmend.diagnose.measures.preparation import prepared
 from netmend.localise.case import Case
 from netmend.program.text.queries import last_name
 from netmend.vocabulary import LEAVES, LossFact, OperandFact, PreparationFact, Site
@@ -18,6 +19,7 @@ ENOUGH_STEPS = 30  # from which measuring says more than reading
 _ENOUGH_CALLS = 3  # of one line that works
 # ratio of spreads, and a quarter of a spread between means: no difference that preparation makes
 _ALIKE = 1.25
+_HARDLY = 0.2  # of the way from what is usual to certainty
 _ENOUGH_SAMPLES = 20  # of an evaluation that would have been met again, were it drawn from the training data
 
 
@@ -188,6 +190,20 @@ def _same_indicators(case: Case, finding: Finding) -> str:
     return "The indicator columns of both parts were the same." if len(sets) == 1 and twice else ""
 
 
+def _answers_vary(case: Case, finding: Finding) -> str:
+    """Rows of one person answer as differently as any two."""
+    for fact in prepared(case.trace, "split"):
+        named = fact.seen.get("identity")
+        if not named or f"`{named}`" not in finding.message or not fact.seen["rows_tested"]:
+            continue
+        if not fact.seen["in_both"]:
+            return f"No `{named}` was in both parts."
+        gain = fact.seen["same_answer"] - fact.seen["same_answer_usual"]
+        if gain < _HARDLY * (1 - fact.seen["same_answer_usual"]):
+            return f"Two rows of one `{named}` have the same target hardly more often than any two rows."
+    return ""
+
+
 # What the run measures of each rule.
 _MEASURES: dict[str, Callable[[Case, Finding], str]] = {
     "S113": _evaluated_in_mode("training_mode", "The model was in evaluation mode"),
@@ -205,6 +221,7 @@ _MEASURES: dict[str, Callable[[Case, Finding], str]] = {
     "S521": _nothing_in_both,
     "S524": _nothing_in_both,
     "S525": _nothing_in_both,
+    "S943": _answers_vary,
     "S225": _stayed_finite,
     "S227": _stayed_finite,
     "S308": _nothing_raised,

@@ -155,6 +155,8 @@ def leaks(program: Program, pair: Pair) -> Iterator[Leak]:
         same = [
             target for target in wanted if target.root == reach.root and covers(reach.places, target.places)
         ]
+        if not pair.is_told and reach.how != WINDOW:
+            continue
         if not same or not reach.how or not all(_is_held(reach, target) for target in same):
             continue
         if reach.node is not None:

@@ -23,6 +23,7 @@ class Pair:
     inputs: tuple[Value, ...]
     target: Value
     is_sample: bool = False
+    is_told: bool = True  # by a loss, a data set, a split; else only by standing side by side
 
 
 @once
@@ -107,7 +108,7 @@ def _given_back(program: Program) -> Iterator[Pair]:
             and value.kind == "tuple"
             and len(value.items) == 2
         ):
-            yield Pair((value.items[0],), value.items[1])
+            yield Pair((value.items[0],), value.items[1], is_told=False)
 
 
 def is_changed(program: Program, value: Value) -> bool:

@@ -159,7 +159,7 @@ def method_reaches(reader: Reader, call: Call, name: str) -> Iterable[Reach]:
             for reach in map(opened, reader.read(receiver))
             if length is not None and step == 1 and reach.inner is None
         ]
-    if name in BACK:
+    if name in BACK and constant(call.keywords.get("dim", call.keywords.get("axis")), 0) in (0, None):
         return [replace(reach, how=ROLLED, node=call.node) for reach in reader.read(receiver)]
     if (
         name in ("transform", "map", "apply", "over")
