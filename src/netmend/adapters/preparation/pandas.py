@@ -270,8 +270,7 @@ def _assigned(
     seen: dict[str, Any] = {"rows": len(labels), "assigned": [str(name)[:80]]}
     if before is not None and not _was_seen(preparation, value):
         after = args[0][name]
-        narrower = getattr(after.dtype, "itemsize", 8) < getattr(before.dtype, "itemsize", 8)
-        seen |= values.conversion(before, after, computed=not narrower)
+        seen |= values.conversion(before, after, computed=True)
         seen |= values.over_borders(before, after, args[0])
     if not tables.is_series(value) or not len(labels):
         return seen
