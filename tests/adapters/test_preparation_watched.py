@@ -138,7 +138,7 @@ def test_a_function_of_the_programs_own_is_no_conversion(preparation: Preparatio
     column.astype("float64").apply(lambda count: count // 2).astype("int64")
     table = pandas.DataFrame({"docks": [16, 20, 24, 36] * 20})
     table["docks"] = (table["docks"] - 16) / 4
-    table["docks"] = (np.arange(80) % 2).astype(np.int8)
+    table["docks"] = pandas.Series([0, 1] * 40, dtype="int8")
     assert not [fact for fact in preparation.facts.values() if "losses" in fact.seen]
     (column * 100).astype("uint8")
     (lost,) = (fact for fact in preparation.facts.values() if "losses" in fact.seen)
