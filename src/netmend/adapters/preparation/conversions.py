@@ -13,7 +13,7 @@ import numpy as np
 from netmend.adapters.preparation import notations, written_dates
 from netmend.adapters.preparation.notations import Notation
 
-ROWS = 2_000  # of a column that are looked at
+ROWS = 800  # of a column that are looked at
 _FEW = 5  # texts that may be odd, in any column
 _TEXTS = 0.8  # share of texts in a column of texts
 _CLOSE = 1e-6  # between a number and the same number read from its text
@@ -67,8 +67,9 @@ def is_missing(value: Any) -> bool:
 def _coerced(pairs: Sequence[tuple[str, Any]], rows: int) -> Seen:
     """Texts that became missing though they are numbers in another notation."""
     lost = [text for text, value in pairs if is_missing(value)]
-    kinds = [notations.kind_of_number(text) for text in lost]
-    numbers = [text for text, kind in zip(lost, kinds, strict=True) if kind]
+    part = lost[:: -(-len(lost) // notations.LOOKED_AT) or 1]
+    kinds = [notations.kind_of_number(text) for text in part]
+    numbers = [text for text, kind in zip(part, kinds, strict=True) if kind]
     if len(numbers) < _FEW:
         return {}
     way = notations.notation([text for text, _ in pairs]) or Notation(".", "")
@@ -76,7 +77,7 @@ def _coerced(pairs: Sequence[tuple[str, Any]], rows: int) -> Seen:
         "decimal": way.decimal,
         "thousands": way.thousands,
         "coerced": len(lost) / rows,
-        "coerced_numbers": len(numbers) / len(lost),
+        "coerced_numbers": len(numbers) / len(part),
         "coerced_kinds": sorted({kind for kind in kinds if kind}),
         "coerced_shapes": notations.usual_shapes(numbers),
         "kept_shapes": notations.usual_shapes(text for text, value in pairs if not is_missing(value)),

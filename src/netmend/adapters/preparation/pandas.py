@@ -320,7 +320,7 @@ def _encoded(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], table: A
 
 def _numbered(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any) -> Seen | None:
     given = args[0] if args else kwargs.get("values")
-    return _numbers_as_categories(given) if tables.is_series(given) else None
+    return _numbers_as_categories(given) or None
 
 
 def _numbers_as_categories(column: Any) -> dict[str, Any]:
