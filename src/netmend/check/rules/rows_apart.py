@@ -7,8 +7,17 @@ import re
 
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.program.engine.program import Program
-from netmend.program.meaning.row_orders import ANY, MIXED, SOME, SORTED, Step
-from netmend.program.meaning.row_pairs import Meeting, apart, by_label, by_place, sort_of, strangers
+from netmend.program.meaning.row_orders import ANY, DRAWN, MIXED, SOME, SORTED, Step
+from netmend.program.meaning.row_pairs import (
+    Meeting,
+    apart,
+    by_label,
+    by_place,
+    cut_to_fit,
+    sort_of,
+    strangers,
+    ways,
+)
 from netmend.program.text.edits import replace
 from netmend.program.text.queries import last_name
 from netmend.vocabulary.finding import Fix
@@ -56,7 +65,7 @@ class LabelsOfOtherRows(StaticRule, code="S910", cause="PRE-WRONG-STEP"):
                 continue
             late, early = (one, other) if len(one.steps) > len(other.steps) else (other, one)
             steps = [step for step in late.steps if step not in early.steps]
-            if not steps or _is_mixed_on_purpose(meeting):
+            if not steps or _is_mixed_on_purpose(meeting) or any(_is_slice(step) for step in steps):
                 continue
             numbered = meeting.one.numbered if late is one else meeting.other.numbered
             where = numbered if _is_made_of_array(numbered) else meeting.node
@@ -97,6 +106,11 @@ def _is_mixed_on_purpose(meeting: Meeting) -> bool:
     """One column alone was drawn anew, as for a control without meaning."""
     labels = meeting.other.labels
     return meeting.other.is_column and labels is not None and any(step.kind == MIXED for step in labels.steps)
+
+
+def _is_slice(step: Step) -> bool:
+    """Rows by their place: a column that is moved against its table."""
+    return isinstance(step.key, tuple) and step.key[0] == "slice"
 
 
 def _is_made_of_array(node: ast.AST | None) -> bool:
@@ -159,9 +173,18 @@ class OrdersDiffer(StaticRule, code="S911", cause="DAT-LABEL"):
         ".sort(",
         "shuffle(",
         "argsort(",
+        "permutation(",
+        "randperm(",
+        ":len(",
+        ": len(",
+        "shape[0]",
     )
 
     GOOD = (
+        Snippet("the same rows of both", HEAD + "d = np.load('d.npz')\nx, y = d['x'], d['y']\nok = x[:, 0] > 0\nx, y = x[ok], y[ok]\nx, y = x[:1000], y[:1000]\n" + PAIR),
+        Snippet("put back into the order of the targets", HEAD + "x, y, ids = np.load('x.npy'), np.load('y.npy'), np.load('ids.npy')\nx = x[np.argsort(ids)]\n" + PAIR),
+        Snippet("negative pairs", HEAD + "x, y = np.load('x.npy'), np.load('y.npy')\nnet = torch.nn.Linear(4, 4)\na = torch.tensor(x)\nb = a[torch.randperm(len(a))]\n"
+                "loss = torch.nn.functional.mse_loss(net(a), b)\n"),
         Snippet("joined by the key", POLARS + 'both = users.join(sessions.group_by("user").agg(n=pl.len()), on="user")\nx, y = both["n"].to_numpy(), both["churned"].to_numpy()\n' + PAIR),
         Snippet("sorted alike", POLARS + 'x = sessions.group_by("user").agg(n=pl.len()).sort("user")["n"].to_numpy()\ny = users.sort("user")["churned"].to_numpy()\n' + PAIR),
         Snippet("both from one table", POLARS + 'rows = sessions.group_by("user").agg(n=pl.len(), y=pl.col("left").max())\nx, y = rows["n"].to_numpy(), rows["y"].to_numpy()\n' + PAIR),
@@ -174,6 +197,9 @@ class OrdersDiffer(StaticRule, code="S911", cause="DAT-LABEL"):
                 "y = np.array(con.execute('SELECT y FROM churn ORDER BY customer_id').fetchall())\n" + PAIR),
     )  # fmt: skip
     BAD = (
+        Snippet("rows taken out of one side, the other cut to its length", HEAD + "d = np.load('d.npz')\nx, y = d['x'], d['y']\nx = x[x[:, 0] > 0]\ny = y[:len(x)]\n" + PAIR, line=9),
+        Snippet("one side put in order", HEAD + "d = np.load('d.npz')\nx, y = d['x'], d['y']\norder = np.argsort(x[:, 0])\nx = x[order]\n" + PAIR, line=9),
+        Snippet("one side mixed at random", HEAD + "x, y = np.load('x.npy'), np.load('y.npy')\nx = x[np.random.permutation(len(x))]\n" + PAIR, line=7),
         Snippet("groups come in any order", POLARS + 'feats = sessions.group_by("user").agg(n=pl.len())\ny = users.sort("user")["churned"].to_numpy()\nx = feats.drop("user").to_numpy()\n' + PAIR, line=5),
         Snippet("two queries", HEAD + "import sqlite3\ncon = sqlite3.connect('a.db')\nx = np.array(con.execute('SELECT a FROM batch ORDER BY started_at').fetchall())\n"
                 "y = np.array([g for (g,) in con.execute('SELECT grade FROM quality ORDER BY batch_id')])\n" + PAIR, line=9),
@@ -186,7 +212,7 @@ class OrdersDiffer(StaticRule, code="S911", cause="DAT-LABEL"):
     def check(self, program: Program) -> Findings:
         for meeting in by_place(program):
             orders = apart(meeting)
-            step = _culprit(meeting, *orders) if orders is not None else None
+            step = _culprit(meeting, *orders) if orders is not None else cut_to_fit(meeting)
             if step is not None and step.node is not None:
                 yield self.finding(
                     program,
@@ -197,6 +223,8 @@ class OrdersDiffer(StaticRule, code="S911", cause="DAT-LABEL"):
 
 
 def _words(step: Step) -> str:
+    if step.kind == SOME:
+        return "Rows were taken out of the other side by what they hold, and this side is only cut to the same length, so the rows no longer belong together; take the same rows of both."
     if step.kind == ANY:
         made = step.node.func if isinstance(step.node, ast.Call) else None
         name = made.attr if isinstance(made, ast.Attribute) else getattr(made, "id", "this")
@@ -217,6 +245,14 @@ def _culprit(meeting: Meeting, left: tuple[Step, ...], right: tuple[Step, ...]) 
         told = [step for step in steps if step.kind == SORTED or _is_call(step)]
         return told[0] if told and len(told) == len(steps) else None
     last = [steps[-1] if steps else None for steps in (left, right)]
+    drawn = [step for step in (*left, *right) if step.kind == MIXED]
+    if (
+        len(drawn) == 1
+        and _is_random(drawn[0])
+        and not meeting.of_loss
+        and any(step is drawn[0] for step in last)
+    ):
+        return drawn[0]
     if any(step is not None and step.kind == MIXED for step in last):
         return None
     unordered = next((step for step in last if step is not None and step.kind == ANY), None)
@@ -228,6 +264,11 @@ def _culprit(meeting: Meeting, left: tuple[Step, ...], right: tuple[Step, ...]) 
     keys = [str(step.key) for step in (one, other)]
     is_other_kind = bool(_TIME.search(keys[0])) != bool(_TIME.search(keys[1])) and "text" not in keys
     return other if is_other_kind else None
+
+
+def _is_random(step: Step) -> bool:
+    """Rows in an order drawn at random, of an array or of a whole table."""
+    return _is_call(step) or (isinstance(step.key, tuple) and step.key[0] == DRAWN)
 
 
 def _is_call(step: Step) -> bool:
@@ -252,6 +293,7 @@ class StrangersByPlace(StaticRule, code="S914", cause="DAT-LABEL", preview=True)
     triggers = ("sorted(", "read_csv(", "DictReader(", "csv.reader(", "loadtxt(", "groupby(")
 
     GOOD = (
+        Snippet("both sorted by the key", FILES + "other = pd.read_csv('b.csv').sort_values('id')\nx, y = other[['a']].to_numpy(), table.sort_values('id')['moisture'].to_numpy()\n" + PAIR),
         Snippet("looked up by name", FILES + "moisture = table.set_index('sample')['moisture']\nfiles = sorted(Path('s').glob('*.txt'))\nx = np.stack([np.load(f) for f in files])\n"
                 "y = np.array([moisture[f.stem] for f in files])\n" + PAIR),
         Snippet("one table", FILES + "x, y = table[['a']].to_numpy(), table['moisture'].to_numpy()\n" + PAIR),
@@ -265,6 +307,8 @@ class StrangersByPlace(StaticRule, code="S914", cause="DAT-LABEL", preview=True)
 
     def check(self, program: Program) -> Findings:
         for meeting in strangers(program):
+            if ways(meeting) == ("sorted", "sorted"):
+                continue
             names = sort_of(meeting)
             yield self.finding(
                 program,

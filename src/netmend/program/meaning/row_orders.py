@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from netmend.program.engine.values import Value
 
 SOME, SORTED, MIXED, ANY = "some", "sorted", "mixed", "any"
+DRAWN = "drawn"  # in the key of a step: the new order is a random one
 
 
 @dataclass(frozen=True)

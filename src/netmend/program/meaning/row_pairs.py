@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import (
@@ -26,8 +27,10 @@ from netmend.program.meaning.loaders import LOADER_NAME, dataset_of, samples_of
 from netmend.program.meaning.losses import losses
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.row_orders import ANY, MIXED, SOME, SORTED, Step, Table
+from netmend.program.meaning.row_words import first_key, without_locator
 from netmend.program.meaning.table_rows import table_of
 
+_LENGTH = re.compile(r":\s*(len\(.+\)|\w+\.shape\[0\])")
 _STACKS = ("numpy.column_stack", "numpy.hstack", "numpy.dstack", "torch.hstack", "torch.column_stack")
 
 
@@ -38,17 +41,19 @@ class Meeting:
     one: Table
     other: Table
     node: ast.AST
+    of_loss: bool = False  # what a loss compares: may be mixed on purpose
 
 
 @once
 def by_place(program: Program) -> tuple[Meeting, ...]:
     """Arrays, lists and columns whose rows are taken to belong together because they stand at the same place."""
     found: list[Meeting] = []
+    losing = {id(use.node) for use in losses(program)}
     for one, other, node in _laid_together(program):
         for left in _tables(program, one):
             for right in _tables(program, other):
                 if left is not right:
-                    found.append(Meeting(left, right, node))
+                    found.append(Meeting(left, right, node, id(node) in losing))
     return tuple(found)
 
 
@@ -92,6 +97,22 @@ def _laid_together(program: Program) -> Iterator[tuple[Value, Value, ast.AST]]:
         if is_pair and len(call.args) >= 2 and not (call.method == "fit" and len(call.args) > 2):
             for first, second in pairwise(call.args):
                 yield first, second, node
+        elif (
+            call.qualified == "polars.concat"
+            and constant(call.keywords.get("how")) == "horizontal"
+            and call.args
+        ):
+            listed = resolved(call.args[0])
+            if isinstance(listed, Collection) and not listed.open:
+                for first, second in pairwise(listed.items):
+                    yield first, second, node
+        elif call.method in ("hstack", "with_columns") and call.args and call.receiver is not None:
+            given = resolved(call.args[0])
+            yield (
+                call.receiver,
+                given.items[0] if isinstance(given, Collection) and given.items else given,
+                node,
+            )
         elif call.qualified in _STACKS and call.args:
             listed = resolved(call.args[0])
             if isinstance(listed, Collection) and not listed.open:
@@ -121,12 +142,9 @@ def _of_samples(program: Program, dataset: Value | None) -> Iterator[tuple[Value
     stores: list[Value] = []
     for sample in samples_of(program, dataset) or ():
         for part in walk(sample):
-            if (
-                isinstance(part, Item)
-                and isinstance(resolved(part.key), Param)
-                and getattr(resolved(part.key), "name", "") == INDEX
-            ):
-                stores.append(part.base)
+            key = first_key(part) if isinstance(part, Item) else None
+            if isinstance(part, Item) and isinstance(key, Param) and key.name == INDEX:
+                stores.append(without_locator(part.base))
                 break
     for one, other in pairwise(stores):
         yield one, other, dataset.node
@@ -159,6 +177,17 @@ def ways(meeting: Meeting) -> tuple[str, str]:
     return way_of(one), way_of(other)
 
 
+def cut_to_fit(meeting: Meeting) -> Step | None:
+    """The slice that brings one side to the length of the other, of which rows were taken out by what they hold."""
+    for side, other in permutations(_stripped(meeting)):
+        if len(side) == 1 and other and all(step.kind == SOME for step in (*side, *other)):
+            words = side[0].key[1] if isinstance(side[0].key, tuple) and side[0].key[0] == "slice" else ""
+            taken = not any(isinstance(step.key, tuple) and step.key[0] == "slice" for step in other)
+            if taken and _LENGTH.fullmatch(str(words)):
+                return side[0]
+    return None
+
+
 def sort_of(meeting: Meeting) -> ast.AST | None:
     """The call that sorts names letter by letter, where one side comes so."""
     steps = (step for side in _stripped(meeting) for step in side)
@@ -166,8 +195,9 @@ def sort_of(meeting: Meeting) -> ast.AST | None:
 
 
 def _stripped(meeting: Meeting) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """What was done to each side, without what was done to both at last; rows that are sorted alike are in one order for that."""
     one, other = list(meeting.one.rows.steps), list(meeting.other.rows.steps)
-    while one and other and one[-1] == other[-1]:
+    while one and other and one[-1] == other[-1] and one[-1].kind != SORTED:
         one.pop(), other.pop()
     return tuple(one), tuple(other)
 

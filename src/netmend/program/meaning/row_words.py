@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from netmend.program.engine.history import CallEvent
 from netmend.program.engine.program import Program, once
@@ -21,6 +21,7 @@ from netmend.program.engine.values import (
 )
 from netmend.program.meaning.operations import parts_of, walk
 
+ORDER_BY = re.compile(r"\border\s+by\s+(.+?)(?:\blimit\b|;|$)", re.IGNORECASE | re.DOTALL)
 _MOST_STEPS = 60
 
 
@@ -143,17 +144,35 @@ def is_mask(key: Value) -> bool:
     return isinstance(key, Call) and (key.method or key.qualified.rpartition(".")[2]) in _ASKING
 
 
-def is_drawn(key: Value) -> bool:
-    """Places in an order that was drawn or computed."""
+def is_drawn(key: Value, *, sorts: bool = True) -> bool:
+    """Places in an order that was drawn at random; or, with `sorts`, computed."""
     made = key
     while isinstance(made, Item):
         made = resolved(made.base)
-    return isinstance(made, Call) and (made.method or made.qualified).rpartition(".")[2] in (
-        "permutation",
-        "randperm",
-        "argsort",
-        "choice",
-    )
+    name = (made.method or made.qualified).rpartition(".")[2] if isinstance(made, Call) else ""
+    return name in ("permutation", "randperm") or (sorts and name in ("argsort", "choice"))
+
+
+def draw_of(value: Call) -> Hashable:
+    """Two draws of one seed give one order."""
+    seed = value.keywords.get("random_state") or value.keywords.get("seed")
+    known = words_of(seed)
+    return (value.method or value.qualified, known) if seed is not None and known else id(value)
+
+
+def first_key(item: Item) -> Value:
+    """The key of the rows: `i` of `table.loc[i, "y"]`."""
+    key = resolved(item.key)
+    if isinstance(key, Collection) and key.kind == "tuple" and key.items:
+        return resolved(key.items[0])
+    return key
+
+
+def without_locator(base: Value) -> Value:
+    """`table` of `table.iloc`."""
+    base = resolved(base)
+    is_locator = isinstance(base, Attribute) and base.name in ("loc", "iloc", "at", "iat")
+    return resolved(base.base) if isinstance(base, Attribute) and is_locator else base
 
 
 def is_of_pandas(value: Value) -> bool:

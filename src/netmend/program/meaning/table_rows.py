@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 from netmend.library import row_calls as names
@@ -25,12 +24,15 @@ from netmend.program.engine.values import (
 )
 from netmend.program.meaning.arrays import SPLIT
 from netmend.program.meaning.operations import behind, reached
-from netmend.program.meaning.row_orders import ANY, MIXED, SOME, SORTED, Rows, Step, Table
+from netmend.program.meaning.row_orders import ANY, DRAWN, MIXED, SOME, SORTED, Rows, Step, Table
 from netmend.program.meaning.row_words import (
+    ORDER_BY,
     arguments_of,
     changed_in_place,
     columns_of,
+    draw_of,
     drops_rows,
+    first_key,
     grouping_of,
     is_drawn,
     is_mask,
@@ -40,11 +42,11 @@ from netmend.program.meaning.row_words import (
     maker_of,
     run_through,
     with_keys,
+    without_locator,
     words_of,
 )
 
 _MOST_DEEP = 60
-_ORDER_BY = re.compile(r"\border\s+by\s+(.+?)(?:\blimit\b|;|$)", re.IGNORECASE | re.DOTALL)
 
 
 def table_of(program: Program, value: Value | None) -> Table | None:
@@ -126,6 +128,10 @@ class _Reader:
             isinstance(resolved(given), Element) for given in value.args
         ):
             return Table(Rows(value))
+        if name == "numpy.load" and value.args and isinstance(resolved(value.args[0]), Const):
+            return Table(Rows(value))
+        if name in ("pandas.merge", "pandas.merge_asof"):
+            return Table(Rows(value), Rows(value), False, value.node)
         if name in names.LISTINGS:
             return Table(Rows(value, (Step(ANY, id(value), value.node),)))
         first = self.table(value.args[0], depth) if value.args else None
@@ -145,7 +151,7 @@ class _Reader:
         if name in ("pandas.get_dummies", "pandas.to_numeric", "pandas.to_datetime"):
             return first
         if name == "sklearn.utils.shuffle":
-            return first.taken(Step(MIXED, self._draw(value), value.node)) if len(value.args) == 1 else None
+            return first.taken(Step(MIXED, draw_of(value), value.node)) if len(value.args) == 1 else None
         if name in ("list", "tuple", "enumerate", "iter") or short in ("tqdm", "track"):
             return first.array()
         if name.startswith(("numpy.", "torch.")):
@@ -199,7 +205,7 @@ class _Reader:
 
     def _query(self, value: Call, query: Value, *, labelled: bool) -> Table:
         text = constant(resolved(query))
-        order = _ORDER_BY.findall(text) if isinstance(text, str) else []
+        order = ORDER_BY.findall(text) if isinstance(text, str) else []
         steps = (Step(SORTED, columns_of(order[-1]), value.node),) if order else ()
         rows = Rows(value, steps)
         return Table(rows, rows if labelled else None, False, value.node)
@@ -230,6 +236,9 @@ class _Reader:
         table = self.table(receiver, depth)
         if table is None or value.open:
             return None
+        if method in ("merge", "join", "join_asof"):
+            is_plain = method == "merge" and not {"left_index", "right_index"} & set(value.keywords)
+            return Table(Rows(value), Rows(value) if is_plain else None, False, value.node)
         return self._changed(value, method, table)
 
     def _fetched(self, value: Call, receiver: Value, depth: int) -> Table | None:
@@ -267,7 +276,7 @@ class _Reader:
                 by = f"{by} {words_of(value.keywords.get('ascending') or value.keywords.get('descending'))}"
             step = Step(SORTED, by, value.node)
         elif method == "sample":
-            step = Step(MIXED, self._draw(value), value.node)
+            step = Step(MIXED, draw_of(value), value.node)
         elif method == "reset_index":
             return table.anew(value.node) if table.rows is not None else None
         elif method == "drop" or method in names.SAME_ROWS:
@@ -279,12 +288,6 @@ class _Reader:
         after = table.taken(step)
         is_numbered = constant(resolved(value.keywords.get("ignore_index")), False) is True
         return after.anew(value.node) if is_numbered and after.labels is not None else after
-
-    def _draw(self, value: Call) -> Hashable:
-        """Two draws of one seed give one order."""
-        seed = value.keywords.get("random_state") or value.keywords.get("seed")
-        known = words_of(seed)
-        return (value.method or value.qualified, known) if seed is not None and known else id(value)
 
     # -- picking
 
@@ -315,10 +318,14 @@ class _Reader:
             return None
         if is_whole(key):
             return replace(table, is_column=column)
-        if isinstance(key, Const) or (isinstance(key, Operation) and key.operator == "slice" and is_located):
+        if isinstance(key, Const):
             return None
         if isinstance(key, Operation) and key.operator == "slice":
             return table.taken(Step(SOME, ("slice", words_of(key)), value.node))
+        if is_drawn(key, sorts=False):
+            return replace(table.taken(Step(MIXED, (DRAWN, id(key)), value.node)), is_column=column)
+        if isinstance(key, Call) and (key.method or key.qualified).rpartition(".")[2] == "argsort":
+            return replace(table.taken(Step(SORTED, id(key), value.node)), is_column=column)
         kind = SOME if is_mask(key) else MIXED
         if is_located and kind == MIXED and not is_drawn(key):
             return None
@@ -364,13 +371,23 @@ class _Reader:
         if len(loops) != 1 or loops[0].iterable is None:
             return None
         iterable = behind(loops[0].iterable, run_through)
-        table = self.table(iterable, depth)
+        table = self._counted(appended[0].call.args, loops[0].iterable, depth) or self.table(iterable, depth)
         if table is None:
             return None
         skips = any(event.kind == EXIT for event in loops[0].body.events())
         if skips or not always(appended[0], loops[0]):
             table = table.taken(Step(SOME, id(appended[0].block), appended[0].node))
         return table.array()
+
+    def _counted(self, values: Iterable[Value], counter: Value, depth: int) -> Table | None:
+        """The rows of `names[i]` and `table.loc[i, "y"]` in a loop over the numbers i."""
+        counter = resolved(counter)
+        for value in values:
+            for part in reached(value, with_keys):
+                key = first_key(part) if isinstance(part, Item) else None
+                if isinstance(part, Item) and isinstance(key, Element) and resolved(key.iterable) is counter:
+                    return self.table(without_locator(part.base), depth)
+        return None
 
     # -- in place
 
