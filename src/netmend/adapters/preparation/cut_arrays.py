@@ -61,7 +61,8 @@ def ask(preparation: Preparation) -> None:
             left = _said(contents, raw, line.leaves)
             if whole is not None and left is not None:
                 better = _said(contents, raw, line.better) if line.better is not None else None
-                preparation.add(_fact(line, raw, whole, left, better, shown))
+                fits = _fits(line.leaves(*contents[0]), batches[0].inputs)
+                preparation.add(_fact(line, raw, whole, left, better, shown, fits))
 
 
 def _contents(raw: Raw, started: float) -> list[Any] | None:
@@ -89,6 +90,11 @@ def _said(contents: list[Any], raw: Raw, leaves: Shrink) -> Answers | None:
     return say_by_numbers(rows, raw.classes)
 
 
+def _fits(left: Any, inputs: Any) -> bool:
+    """Has what the line leaves the form in which a sample reached the network?"""
+    return left is not None and tuple(left.shape[:2]) == tuple(inputs.shape[-min(2, left.ndim) :])
+
+
 def _shown(batches: Any) -> Answers | None:
     """How well it is said from what reached the network, each sample once: turned and mirrored ones have the same numbers in them."""
     rows: list[Any] = []
@@ -113,7 +119,13 @@ def _shown(batches: Any) -> Answers | None:
 
 
 def _fact(
-    line: Shrinking, raw: Raw, whole: Answers, left: Answers, better: Answers | None, shown: Answers
+    line: Shrinking,
+    raw: Raw,
+    whole: Answers,
+    left: Answers,
+    better: Answers | None,
+    shown: Answers,
+    fits: bool,
 ) -> PreparationFact:
     return PreparationFact(
         f"shrink@{line.site.short}:{line.site.column}",
@@ -124,5 +136,6 @@ def _fact(
             "how": line.kind, "words": line.words, "files": len(raw.contents), "is_sound": raw.is_sound, "whole": round(whole.balanced, 3),
             "kept": round(left.balanced, 3), "shown": round(shown.balanced, 3), "lift": round(lift(whole, left), 1),
             "chance": round(1 / len(np.unique(raw.classes)), 3), "better": round(better.balanced, 3) if better is not None else -1.0,
+            "fits": fits,
         },
     )  # fmt: skip

@@ -57,6 +57,7 @@ def written_cuts(sources: Sequence[Source]) -> Iterator[Cut]:
     for source in sources:
         above = above_of(source.tree)
         reader = Reader(source, sources, above)
+        parting = parting_bounds(source.tree)
         for node in ast.walk(source.tree):
             if (
                 isinstance(node, ast.Subscript)
@@ -64,12 +65,27 @@ def written_cuts(sources: Sequence[Source]) -> Iterator[Cut]:
                 and not is_shown(node, above)
             ):
                 bounds = _bounds(node.slice)
-                if bounds is None:
+                if bounds is None or splits_rows(node, parting):
                     continue
                 keeps, bound = bounds
                 size = reader.number(bound, node)
                 if size is not None and _FEWEST <= size <= _MOST:
                     yield Cut(site_of(source, node), size, reader.unit(node.value, node), keeps)
+
+
+def parting_bounds(tree: ast.Module) -> set[str]:
+    """The bounds at which one part ends and another begins: of `rows[:800]` and `rows[800:]`."""
+    keys = [node.slice for node in ast.walk(tree) if isinstance(node, ast.Subscript)]
+    slices = [key for key in keys if isinstance(key, ast.Slice)]
+    begins = {ast.dump(key.lower) for key in slices if key.lower is not None and key.upper is None}
+    return begins & {ast.dump(key.upper) for key in slices if key.upper is not None}
+
+
+def splits_rows(node: ast.Subscript, parting: set[str]) -> bool:
+    """Is it one of two parts of something?"""
+    key = node.slice
+    bounds = (key.lower, key.upper) if isinstance(key, ast.Slice) else ()
+    return any(bound is not None and ast.dump(bound) in parting for bound in bounds)
 
 
 def above_of(tree: ast.Module) -> dict[ast.AST, ast.AST]:

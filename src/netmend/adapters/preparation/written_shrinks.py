@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from netmend.adapters.preparation.written_cuts import Reader, Source, above_of, is_shown, last_name, site_of
+from netmend.adapters.preparation.written_cuts import (
+    Reader,
+    Source,
+    above_of,
+    is_shown,
+    last_name,
+    parting_bounds,
+    site_of,
+    splits_rows,
+)
 from netmend.vocabulary import Site
 
 # From the numbers of a file and its rate: what the line leaves of them; None where it does not apply.
@@ -44,14 +53,14 @@ def written_shrinks(sources: Sequence[Source]) -> Iterator[Shrinking]:
     for source in sources:
         above = above_of(source.tree)
         reader = Reader(source, sources, above)
+        parting = parting_bounds(source.tree)
         for node in ast.walk(source.tree):
             if isinstance(node, ast.Call):
                 yield from _of_call(source, reader, node)
-            elif (
-                isinstance(node, ast.Subscript)
-                and isinstance(node.ctx, ast.Load)
-                and not is_shown(node, above)
-            ):
+                continue
+            if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
+                continue
+            if not is_shown(node, above) and not splits_rows(node, parting):
                 yield from _of_slice(source, reader, node)
 
 

@@ -165,5 +165,10 @@ class DetailShrunkAway(Detector, code="D871"):
         return {"gain": max(gains), "shown_gain": max(gains), "sure": max(wholes)} if gains else {}
 
 
+def _likeliest(fact: PreparationFact) -> tuple[bool, float]:
+    """First what leaves the very form that reached the network, then what leaves as much."""
+    return not fact.seen.get("fits"), abs(fact.seen["kept"] - fact.seen["shown"])
+
+
 def _shrunk_lines(trace: Trace) -> list[PreparationFact]:
     return [fact for fact in prepared(trace, "shrink") if "whole" in fact.seen]
