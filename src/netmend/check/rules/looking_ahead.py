@@ -65,19 +65,11 @@ class InputHoldsTarget(StaticRule, code="S940", cause="VAL-TEST-LEAK"):
 
     message = "This input is computed from the row that is the target; let it end before that row."
     triggers = (
-        "shift(",
-        "rolling",
-        "sliding_window_view",
-        "transform(",
-        "savgol_filter",
-        "filtfilt",
-        "gaussian_filter",
-        "convolve(",
-        "append(",
-        ".map(",
-    )
+        "shift(", "rolling", "ewm(", "expanding(", "sliding_window_view", "unfold(", "transform(", "savgol_filter", "filtfilt", "gaussian_filter",
+        "convolve(", "append(", "stack(", ".map(", "__getitem__",
+    )  # fmt: skip
     patterns = (
-        r"shift\(|rolling|sliding_window_view|transform\(|savgol_filter|filtfilt|gaussian_filter|append\(",
+        r"shift\(|rolling|ewm\(|expanding\(|sliding_window_view|transform\(|savgol_filter|filtfilt|gaussian_filter|append\(",
     )
 
     GOOD = (
@@ -99,12 +91,15 @@ class InputHoldsTarget(StaticRule, code="S940", cause="VAL-TEST-LEAK"):
                 "        x = self.s[i : i + 9].copy()\n        x[4] = 0.0\n        return x, self.s[i + 4]\n\ndata = Gaps(s)\n"),
         Snippet("hours that have ended", HEAD + 'hours = df.set_index("time")["load"].resample("1h", label="right").mean().reset_index(name="a")\n'
                 'df["y"] = df["load"].shift(-4)\nm = pd.merge_asof(df, hours, on="time")\ndata = TensorDataset(torch.tensor(m[["a", "b"]].to_numpy()), torch.tensor(m["y"].to_numpy()))\n'),
+        Snippet("the target is taken out of the table", HEAD + 'df["y"] = df["load"].shift(-1)\ndf = df.dropna()\ny = df.pop("y").to_numpy()\ndata = TensorDataset(torch.tensor(df.to_numpy()), torch.tensor(y))\n'),
         Snippet("each row's distance from its group", HEAD + 'load = df["load"] - df.groupby("site")["load"].transform("mean")\ndf["a"], df["b"] = load.shift(1), load.shift(2)\ndf["y"] = load\n' + FEATURES),
     )  # fmt: skip
     BAD = (
         mended("a centred window", HEAD + 'df["a"] = df["load"].rolling(⟨5, center=True → 5⟩).mean()\ndf["b"] = df["load"]\ndf["y"] = df["load"].shift(-1)\n' + FEATURES),
         mended("the present row in the window", HEAD + 'for k in (1, 2, 3):\n    df["b"] = df["load"].shift(k)\ndf["a"] = ⟨df["load"].rolling → df["load"].shift(1).rolling⟩(24).mean()\ndf["y"] = df["load"]\n' + FEATURES),
         Snippet("an expanding mean of each group", HEAD + 'df["a"] = df.groupby("site")["load"].transform(lambda v: v.expanding().mean())\ndf["b"] = 0\ndf["y"] = df["load"]\n' + FEATURES, line=9),
+        Snippet("in assign", HEAD + 'df = df.assign(a=lambda d: d["load"].rolling(7, center=True).mean(), y=lambda d: d["load"].shift(-1))\ndf["b"] = 0\n' + FEATURES, line=9),
+        Snippet("an average that fades", HEAD + 'df["a"] = df["load"].ewm(span=5).mean()\ndf["b"] = 0\ny = df.pop("load").to_numpy()\ndata = TensorDataset(torch.tensor(df[["a", "b"]].to_numpy()), torch.tensor(y))\n', line=9),
         Snippet("the mean of the target in each group", HEAD + 'df["a"] = df.groupby("site")["y"].transform("mean")\ndf["b"] = df["load"]\n' + FEATURES, line=9),
         Snippet("a mapped mean of the target", HEAD + 'df["a"] = df["site"].map(df.groupby("site")["y"].mean())\ndf["b"] = df["load"]\n' + FEATURES, line=9),
         Snippet("the whole series is smoothed", HEAD + "from scipy.ndimage import gaussian_filter1d\nsmooth = gaussian_filter1d(s, 3)\nX, y = [], []\n"
@@ -155,7 +150,8 @@ def leaks(program: Program, pair: Pair) -> Iterator[Leak]:
         same = [
             target for target in wanted if target.root == reach.root and covers(reach.places, target.places)
         ]
-        if not pair.is_told and reach.how != WINDOW:
+        is_target = reach.node is not None and any(target.node is reach.node for target in wanted)
+        if is_target or (not pair.is_told and reach.how != WINDOW):
             continue
         if not same or not reach.how or not all(_is_held(reach, target) for target in same):
             continue

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 from netmend.library.series import AT_THE_ROW, SUMMARIES
+from netmend.program.engine.history import DELETE
 from netmend.program.engine.program import Program, once
 from netmend.program.engine.values import (
     Attribute,
@@ -262,6 +263,16 @@ def left_away(program: Program, table: Value) -> Iterator[str]:
         for key in _column_keys(table.key):
             if is_open_list(key):
                 yield from _unwanted(program, key)
+    for event in program.methods_of("pop", "drop"):
+        call = event.call
+        is_taken_out = call.method == "pop" or constant(call.keywords.get("inplace")) is True
+        if is_taken_out and resolved(call.receiver) is table:
+            for given in call.given:
+                yield from written_names(program, given)
+    for deleted in program.events:
+        item = resolved(deleted.value)
+        if deleted.kind == DELETE and isinstance(item, Item) and resolved(item.base) is table:
+            yield from written_names(program, item.key)
 
 
 def _column_keys(key: Value) -> list[Value]:

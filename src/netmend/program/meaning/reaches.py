@@ -26,6 +26,7 @@ from netmend.program.engine.values import (
 from netmend.program.meaning.arrays import split_from
 from netmend.program.meaning.batches import part_of_batch
 from netmend.program.meaning.columns import (
+    Column,
     column,
     columns,
     is_column_access,
@@ -46,7 +47,7 @@ from netmend.program.meaning.reach import (
     rows_cut,
     samples,
 )
-from netmend.program.meaning.reaches_of_calls import function_reaches, method_reaches
+from netmend.program.meaning.reaches_of_calls import followed, function_reaches, method_reaches
 from netmend.program.meaning.series_steps import (
     counters,
     in_order,
@@ -115,14 +116,23 @@ class Reader:
         if found.value is None:
             reaches: Reaches = (Reach(("column", id(found.table), found.key)),)
         else:
-            reaches = self.read(found.value)
+            reaches = self._made(found)
         return tuple(replace(reach, name=found.name) for reach in reaches)
+
+    def _made(self, made: Column) -> Reaches:
+        if (
+            isinstance(made.value, Function)
+            and isinstance(made.table, Call)
+            and made.table.receiver is not None
+        ):
+            return self.read(followed(self, made.value, made.table.receiver))  # assign(a=lambda table: …)
+        return self.read(made.value)
 
     def table(self, value: Value) -> Iterator[Reach]:
         """Every column that the program makes in a table, and the table as an array."""
         for made in columns(self.program, value):
             if made.value is not None and id(made.value) not in self.entered:
-                for reach in self.read(made.value):
+                for reach in self._made(made):
                     yield replace(reach, name=made.name)
         for current in tables_behind(value):
             last = current

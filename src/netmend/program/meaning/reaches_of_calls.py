@@ -144,6 +144,8 @@ def _filtered(reader: Reader, call: Call) -> Reaches | None:
 def method_reaches(reader: Reader, call: Call, name: str) -> Iterable[Reach]:
     receiver = resolved(call.receiver)
     assert receiver is not None
+    if name == "pop" and call.args:
+        return reader.column(receiver, call.args[0], call)
     if name in SHIFTS:
         return _shifted(reader, call, name, receiver)
     window = window_step(receiver)
@@ -238,11 +240,11 @@ def _of_group(reader: Reader, call: Call, name: str, receiver: Value) -> Reaches
     if statistic in BACK or statistic in ("ffill", "bfill", "rank", "size", "count", "nunique"):
         return tuple(replace(reach, how=ROLLED, grouped=True) for reach in reader.read(series))
     if isinstance(given, Function) and series is not None:
-        return tuple(replace(reach, grouped=True) for reach in reader.read(_followed(reader, given, series)))
+        return tuple(replace(reach, grouped=True) for reach in reader.read(followed(reader, given, series)))
     return ()
 
 
-def _followed(reader: Reader, function: Function, series: Value) -> Value | None:
+def followed(reader: Reader, function: Function, series: Value) -> Value | None:
     """What a function gives for a series."""
     machine = reader.program.machine
     machine.begin()
