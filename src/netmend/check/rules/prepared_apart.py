@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from netmend.check.rule import Findings, Snippet, StaticRule, mended
 from netmend.check.rules.preprocessing_leaks import refitted
 from netmend.program.engine.program import Program
-from netmend.program.engine.values import Attribute, Call, Collection, Element, Item, Value, resolved
+from netmend.program.engine.values import Attribute, Call, Collection, Element, Item, Param, Value, resolved
 from netmend.program.meaning.arrays import same_numbers
-from netmend.program.meaning.learned import CODES, COLUMNS, DICTIONARY, STATISTICS, Learned, learned
+from netmend.program.meaning.learned import CODES, COLUMNS, DICTIONARY, ENCODERS, STATISTICS, Learned, learned
 from netmend.program.meaning.operations import walk
 from netmend.program.meaning.parts import parts, written_out
 from netmend.program.meaning.statements import is_for_evaluation, is_for_labels, is_for_training
@@ -42,6 +42,7 @@ _INSTEAD_OF = {
     COLUMNS: "fit on the training data once and only transform this",
     DICTIONARY: "fit on the training data once and only transform this",
 }
+_MOST_OTHERS = 4
 HEAD = """\
 import numpy as np
 import pandas as pd
@@ -184,13 +185,16 @@ class LearnedAnewForEvaluation(StaticRule, code="S930", cause="PRE-TRAIN-TEST-SK
     )  # fmt: skip
 
     def check(self, program: Program) -> Findings:
+        by_name: dict[str, list[tuple[Learned, Learned]]] = {}
         told = {id(fit.event.node) for fit, _ in refitted(program)}  # by S504
         for train, test in _pairs(program):
-            if id(test.node) in told:
-                continue
-            told.add(id(test.node))
+            if id(test.node) not in told:
+                told.add(id(test.node))
+                by_name.setdefault(test.name, []).append((train, test))
+        for (train, test), *others in by_name.values():
             instead = _INSTEAD.get(test.name, _INSTEAD_OF[test.kind])
             see = [] if train.node is test.node else [("This is what the training data got.", train.node)]
+            see += [("The same happens here.", other.node) for _, other in others[:_MOST_OTHERS]]
             fix = self._fix(program, test) if train.estimator is test.estimator else None
             yield self.finding(
                 program, test.node, _MESSAGES[test.kind].format(test.name, instead), fix=fix, see=see
@@ -225,7 +229,10 @@ def _pairs(program: Program) -> Iterator[tuple[Learned, Learned]]:
         test = learned(program, value)
         if test is None or (test.data is not None and id(same_numbers(test.data)) in found.trained):
             continue
-        if test.is_sorted and not _is_input(program, value, test):
+        own_table = test.name in ("dictionary", "list")
+        if own_table and any(isinstance(part, Param) for part in walk(test.data)):
+            continue  # of one sample, perhaps
+        if (own_table or test.is_sorted) and not _is_input(program, value, test):
             continue  # the classes of both parts are the same, as a rule
         train = next((made for made in trained if _alike(made, test)), None)
         if train is not None and not (test.kind == COLUMNS and _are_aligned(program)):
@@ -235,9 +242,11 @@ def _pairs(program: Program) -> Iterator[tuple[Learned, Learned]]:
 def _is_input(program: Program, value: Value, test: Learned) -> bool:
     """Is a network asked with it? Where no network is seen, the names tell labels from inputs."""
     found = parts(program)
-    if any(id(call) not in found.trained for call in found.questions):
-        return id(value) in found.asked
-    return not any(map(is_for_labels, names_in(program.statement(test.node))))
+    names = (name for name in names_in(program.statement(test.node)) if name not in ENCODERS)
+    if any(map(is_for_labels, names)):
+        return False
+    is_asked = any(id(call) not in found.trained for call in found.questions)
+    return id(value) in found.asked if is_asked else True
 
 
 def _runs_over_parts(value: Value, evaluated: object) -> bool:

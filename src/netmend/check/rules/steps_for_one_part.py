@@ -210,16 +210,9 @@ def _apart(program: Program, trained: Steps, tested: Steps) -> Iterator[_Missing
 
 
 def _scales(steps: Steps) -> dict[str, Step]:
-    return {
-        step.name: step
-        for step in steps.steps
-        if step.name in OF_NUMBERS or step.name.startswith(("/ ", "* "))
-    }
+    return {step.name: step for step in steps.steps if step.name in OF_NUMBERS}
 
 
-_OF_PIXELS = frozenset(
-    f"{sign} {number}" for sign in "*/" for number in ("255", "256", "127.5", "128")
-)  # others are units
 # Keep the numbers: reading, choosing rows and columns, conversions.
 _NEUTRAL = frozenset(
     ("tensor", "as_tensor", "from_numpy", "FloatTensor", "array", "asarray", "stack", "to_numpy", "astype", "float", "double", "long", "to", "cuda",
@@ -230,8 +223,8 @@ _NEUTRAL = frozenset(
 
 
 def _is_open(name: str) -> bool:
-    """May a step do by itself what is looked for, such as a transform that divides by 255?"""
-    return name not in _NEUTRAL and name not in OF_NUMBERS and not name.startswith(("/ ", "* "))
+    """May a step do by itself what is looked for, such as a transform?"""
+    return name not in _NEUTRAL and name not in OF_NUMBERS
 
 
 def _columns_apart(program: Program, trained: Steps, tested: Steps) -> Iterator[_Missing]:

@@ -63,7 +63,7 @@ def _counted(value: Value | None, depth: int) -> tuple[Call | None, bool]:
     if isinstance(value, Operation) and value.operator in _ARITHMETIC:
         return next((each for part in value.operands if (each := _counted(part, depth - 1))[0]), _UNKNOWN)
     if isinstance(value, Collection):
-        return _by_items(value, depth - 1), True
+        return _by_items(value, depth - 1), value.kind != "dict"
     if isinstance(value, Item) and isinstance(constant(value.key), str):
         return _counted(value.base, depth - 1)  # the column of counts
     if isinstance(value, Either):

@@ -22,7 +22,6 @@ from netmend.program.engine.values import (
     Param,
     Unknown,
     Value,
-    constant,
     resolved,
 )
 from netmend.program.meaning.loaders import drawn
@@ -74,6 +73,8 @@ def steps_before(program: Program, value: Value | None) -> Steps:
         if isinstance(value, Const | Name | Instance | Param):
             return Steps(tuple(steps), not isinstance(value, Param), value, tuple(keys))
         seen.add(id(value))
+        if isinstance(value, Call) and value.qualified.startswith("torch.utils.data."):
+            break  # which part of a sample it is cannot be told
         if isinstance(value, Call) and value.result is None:
             steps.extend(_steps_of(value))
             data = _data_of(value)
@@ -110,10 +111,6 @@ def _behind(flow: Flow, value: Value, steps: list[Step], seen: set[int]) -> Valu
         before = value.operands[0]
         if numbers and isinstance(before, Const):
             before = value.operands[-1]
-        if value.node is not None and value.operator in ("*", "/") and numbers:
-            factor = constant(numbers[0])
-            if isinstance(factor, int | float):
-                steps.append(Step(f"{value.operator} {factor:g}", value.node))
     return resolved(before)
 
 
@@ -143,6 +140,9 @@ def _steps_of(call: Call) -> Iterator[Step]:
         return
     name = call.method or call.qualified.rpartition(".")[2]
     yield Step(name, call.node)
+    made = resolved(call.receiver)
+    if name in ("transform", "fit_transform") and isinstance(made, Call):
+        yield Step(made.qualified.rpartition(".")[2], call.node)  # "StandardScaler"
     for given in call.given:
         function = resolved(given)
         if isinstance(function, Function):

@@ -21,7 +21,7 @@ from netmend.program.engine.values import (
     resolved,
 )
 from netmend.program.meaning.arrays import same_numbers
-from netmend.program.meaning.operations import parts_of, walk
+from netmend.program.meaning.operations import parts_of, reached, walk
 from netmend.program.meaning.parts import written_out
 
 
@@ -38,7 +38,7 @@ def is_whole(data: Value) -> bool:
     is_table = root.qualified.startswith(_TABLES)
     if any(isinstance(part, Item) and not _keeps_rows(part.key, is_table) for part in line):
         return False
-    return not any(_is_of_loop(part) or _is_drawn(part) for part in walk(root))
+    return not any(_is_of_loop(part) or _is_drawn(part) for part in reached(root, _with_keys))
 
 
 _OF_GROUPS = frozenset(
@@ -59,6 +59,12 @@ _DRAWING = frozenset(
     )
 )
 _TABLES = ("pandas.", "polars.")
+
+
+def _with_keys(value: Value) -> Iterator[Value]:
+    yield from parts_of(value)
+    if isinstance(value, Item):
+        yield value.key
 
 
 def part_names(data: Value | None) -> tuple[str, ...]:
@@ -98,6 +104,8 @@ def _keeps_rows(key: Value, is_table: bool) -> bool:
         return _keeps_rows(key.items[0], is_table)
     if isinstance(key, Const | Collection | Operation):
         return True
+    if any(isinstance(part, Param | Unknown) for part in walk(key)):
+        return False
     return is_table or isinstance(key, Call | Item)
 
 
