@@ -157,9 +157,13 @@ def test_filled_over_borders() -> None:
     offsets = np.full(60, np.nan)
     offsets[[0, 12, 24, 30]] = [1.5, 2.5, 0.5, 3.5]
     kept = np.maximum.accumulate(np.where(np.isnan(offsets), 0, np.arange(60)))
-    assert list(carried_over(offsets, offsets[kept], {"device": device})) == [("device", 6, 9)]
+    step = np.tile(np.arange(6), 10)
+    assert list(carried_over(offsets, offsets[kept], {"device": device}, [step])) == [("device", 6, 9)]
+    assert not list(carried_over(offsets, offsets[kept], {"phase": device}, [np.arange(60)])), (
+        "time goes on: phases of one series"
+    )
     within = offsets[np.maximum(kept, device * 6)]
-    assert not list(carried_over(offsets, np.nan_to_num(within), {"device": device}))
+    assert not list(carried_over(offsets, np.nan_to_num(within), {"device": device}, [step]))
     assert not list(
         carried_over(offsets, offsets[kept], {"row": np.arange(60), "weekday": np.arange(60) % 7})
     )

@@ -26,6 +26,8 @@ _VARIED = 10  # different numbers, before it is odd that one is left
 _RESOLVED = 50  # different numbers, before it is odd that a tenth is left
 _FELT = 0.02  # of the column's spread: steps of a type that are smaller are no loss to a network
 _GROUPS = 3
+_MANY_GROUPS = 20
+_RESTARTS = 0.9  # of the borders between series, and of the steps within
 # What is told of a column in which something was lost.
 LOST = frozenset(("coerced", "misread", "mirrored", "epoch", "wrapped", "overflowed", "flattened", "merged"))
 Seen = dict[str, Any]
@@ -293,10 +295,13 @@ def narrowed(before: Any, after: Any) -> Seen:
 # -- values carried from row to row
 
 
-def carried_over(before: Any, after: Any, keys: Mapping[str, Any]) -> Iterator[tuple[str, int, int]]:
+def carried_over(
+    before: Any, after: Any, keys: Mapping[str, Any], clocks: Sequence[Any] = ()
+) -> Iterator[tuple[str, int, int]]:
     """Columns whose runs of equal values are series of their own, over whose borders gaps were filled: name, borders crossed, borders.
 
-    `before` and `after`: a column of numbers before and after it was filled; `keys`: whole numbers for the values of other columns.
+    `before` and `after`: a column of numbers before and after it was filled; `keys`: whole numbers for the values of other columns;
+    `clocks`: columns that may tell the time. Few runs are series only where time begins anew with each.
     """
     before, after = np.asarray(before, float), np.asarray(after, float)
     was, filled = np.isnan(before), np.isnan(before) & ~np.isnan(after)
@@ -307,6 +312,8 @@ def carried_over(before: Any, after: Any, keys: Mapping[str, Any]) -> Iterator[t
         runs = len(starts) + 1
         if not _GROUPS <= runs <= len(codes) / 2 or len(np.unique(codes)) != runs:
             continue
+        if runs < _MANY_GROUPS and not any(_restarts(clock, starts) for clock in clocks):
+            continue  # phases of one series, as far as can be told
         forward = filled[starts] & (after[starts] == _last_before(before, starts))
         backward = filled[starts - 1] & (after[starts - 1] == _next_from(before, starts))
         for crossed, sources in (
@@ -317,6 +324,15 @@ def carried_over(before: Any, after: Any, keys: Mapping[str, Any]) -> Iterator[t
             if crossed.sum() >= 2 and len(np.unique(carried)) >= 2:
                 yield name, int(crossed.sum()), len(starts)
                 break
+
+
+def _restarts(clock: Any, starts: Any) -> bool:
+    """Does a column grow within every series and fall back where the next one begins?"""
+    steps = np.diff(np.asarray(clock, float))
+    within = np.delete(steps, starts - 1)
+    return bool(
+        (steps[starts - 1] < 0).mean() >= _RESTARTS and len(within) and (within > 0).mean() >= _RESTARTS
+    )
 
 
 def _last_before(column: Any, rows: Any) -> Any:

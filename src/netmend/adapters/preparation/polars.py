@@ -126,9 +126,16 @@ def _carried(before: Any, after: Any) -> Iterator[dict[str, Any]]:
         if name in filled or not is_code or column.null_count() or is_time(name, str(column[0])):
             continue
         keys[name] = np.unique(column.cast(str).to_numpy(), return_inverse=True)[1]
+    clocks = [
+        _floats(after[name].to_physical()) for name in after.columns[:_COLUMNS] if _is_clock(after[name])
+    ]
     for name in filled:
-        for key, crossed, borders in carried_over(_floats(before[name]), _floats(after[name]), keys):
+        for key, crossed, borders in carried_over(_floats(before[name]), _floats(after[name]), keys, clocks):
             yield {"column": name[:80], "over": key[:80], "crossed": crossed, "borders": borders}
+
+
+def _is_clock(column: Any) -> bool:
+    return (column.dtype.is_numeric() or column.dtype.is_temporal()) and not column.null_count()
 
 
 def _floats(column: Any) -> Any:

@@ -112,9 +112,10 @@ def over_borders(before: Any, after: Any, table: Any) -> Seen:
     if not columns or len(before) != len(after):
         return {}
     keys = dict(_series_of(table, {name for name, _, _ in columns}))
+    clocks = list(_clocks(table))
     for name, one, other in columns:
         was, now = (np.asarray(column.to_numpy(float, na_value=np.nan)) for column in (one, other))
-        for key, crossed, borders in carried_over(was, now, keys):
+        for key, crossed, borders in carried_over(was, now, keys, clocks):
             return {
                 "carried": [{"column": str(name)[:80], "over": key, "crossed": crossed, "borders": borders}]
             }
@@ -132,6 +133,14 @@ def _series_of(table: Any, without: set[Any]) -> Iterator[tuple[str, Any]]:
             continue
         codes = np.unique(np.asarray(column.astype(str)), return_inverse=True)[1]
         yield str(name)[:80], codes
+
+
+def _clocks(table: Any) -> Iterator[Any]:
+    """Columns without gaps that may tell the time, as numbers."""
+    for name in list(table.columns)[:_COLUMNS]:
+        column = table[name]
+        if getattr(column.dtype, "kind", "O") in "iufmM" and not column.isna().any():
+            yield np.asarray(column).astype("int64" if column.dtype.kind in "mM" else float)
 
 
 def is_time(name: Any, first: str) -> bool:
