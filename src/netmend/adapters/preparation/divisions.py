@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netmend.adapters.preparation.beforehand import beforehand
 from netmend.adapters.preparation.beside import beside, columns_of_items, length_of, user_frames
 from netmend.adapters.preparation.identities import MOST_CLASSES, Column, numbered
 from netmend.adapters.preparation.parts_in_frames import look
@@ -63,6 +64,7 @@ class Divisions:
     ) -> None:
         """Rows were divided: `parts` says for each row where it went."""
         rows = len(parts)
+        beforehand(self.preparation).divided(np.asarray(parts) == _TEST, (*given, target))
         fact = self._fact(call, parts, site)
         if fact is None or not 20 <= rows <= _MOST_ROWS or len(self.kept) >= _MOST_DIVISIONS:
             return

@@ -42,6 +42,8 @@ LIBRARIES = (
     "cv2",
     "imageio",
     "sklearn.model_selection",
+    "sklearn.feature_selection",
+    "imblearn.base",
     "torch.utils.data",
     "datasets",
 )  # each in a module of this folder with a function `watch`
