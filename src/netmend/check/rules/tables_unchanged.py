@@ -15,8 +15,8 @@ HEAD = "import numpy as np\nimport pandas as pd\nimport torch\n\ndf = pd.read_cs
 USED = "x = torch.tensor(df.to_numpy())\n"
 # Methods of tables that return a new one. Those that people call to look at the result are left out.
 _CLEANING = frozenset(("fillna", "dropna", "replace", "drop_duplicates", "ffill", "bfill", "interpolate", "clip", "mask", "where",
-                       "fill_null", "drop_nulls", "fill_nan", "unique", "filter"))  # fmt: skip
-_OTHERS = frozenset(("drop", "rename", "astype", "sort_values", "sort_index", "reset_index", "set_index", "with_columns", "cast", "sort"))  # fmt: skip
+                       "fill_null", "drop_nulls", "fill_nan", "filter"))  # fmt: skip
+_OTHERS = frozenset(("drop", "unique", "rename", "astype", "sort_values", "sort_index", "reset_index", "set_index", "with_columns", "cast", "sort"))  # fmt: skip
 
 
 class TableUnchanged(StaticRule, code="S927", cause="PRE-MISS-CLEAN"):
@@ -41,6 +41,7 @@ class TableUnchanged(StaticRule, code="S927", cause="PRE-MISS-CLEAN"):
         Snippet("a list is sorted", "import pandas as pd\nnames = list(pd.read_csv('a.csv').columns)\nnames.sort()\n"),
         Snippet("of something unknown", "import pandas as pd\n\ndef clean(thing):\n    thing.replace('a', 'b')\n    return thing\n"),
         Snippet("shown", HEAD + "df.sort_values('age')\n" + USED),
+        Snippet("values that are shown", HEAD + "df['age'].unique()\n" + USED),
         Snippet("shown and not used", HEAD + "df.fillna(0)\n"),
         Snippet("must not fail", HEAD + "try:\n    df.astype(float)\nexcept ValueError:\n    raise SystemExit('not a number')\n" + USED),
         Snippet("one column in place", HEAD + "df['age'].fillna(40, inplace=True)\n" + USED),
