@@ -39,6 +39,7 @@ class PictureLostOnReading(Detector, code="D860"):
         "8 bit": lambda: _read(mode="uint8"),
         "an alpha channel that hides nothing": lambda: _read(mode="uint8", transparent=_ALL),
         "masks with one palette": lambda: _read("PIL.Image as numbers", modes=["P"], palettes=[17], numbers=20),
+        "masks beside photographs that one function opens": lambda: _read("PIL.Image as numbers", modes=["RGB", "P"], palettes=[17], numbers=1),
         "class numbers with a palette each": lambda: _read("PIL.Image as numbers", modes=["P"], palettes=[17, 18], numbers=5),
     }  # fmt: skip
     FAULTY = {
@@ -93,8 +94,8 @@ class PictureLostOnReading(Detector, code="D860"):
         if "P" not in modes:
             return None
         others = [mode for mode in modes if mode in ("RGB", "RGBA", "L")]
-        if not (palettes >= self.palettes and seen["numbers"] > _CLASS_NUMBERS) and not (palettes and others):
-            return None
+        if not palettes or seen["numbers"] <= _CLASS_NUMBERS or not (palettes >= self.palettes or others):
+            return None  # masks beside the photographs that the same line opens, for example
         message = f"Pictures with a palette are handed over as the numbers of their colours: {palettes} different palettes were seen, in each of which a number is another colour"
         return (
             "palette",
