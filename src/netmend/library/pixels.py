@@ -18,3 +18,27 @@ ARRAYS = frozenset(
 )  # fmt: skip
 MESHES = {"numpy.meshgrid": "xy", "torch.meshgrid": "ij"}
 ARANGES = frozenset(("numpy.arange", "torch.arange", "numpy.linspace", "torch.linspace"))
+# Angles: functions that take radians, functions that take degrees (with the place of the angle), and conversions by what they give.
+IN_RADIANS = frozenset(
+    f"{library}.{name}" for library in ("numpy", "math", "torch") for name in ("sin", "cos", "tan")
+)
+IN_DEGREES = {
+    "cv2.getRotationMatrix2D": 1,
+    "scipy.ndimage.rotate": 1,
+    "torchvision.transforms.functional.rotate": 1,
+    "skimage.transform.rotate": 1,
+}
+TO_RADIANS = frozenset(
+    (
+        "numpy.deg2rad",
+        "numpy.radians",
+        "math.radians",
+        "torch.deg2rad",
+        "numpy.arctan2",
+        "math.atan2",
+        "torch.atan2",
+        "numpy.arctan",
+        "math.atan",
+    )
+)
+TO_DEGREES = frozenset(("numpy.rad2deg", "numpy.degrees", "math.degrees", "torch.rad2deg"))

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.program.engine.history import Body
 from netmend.program.engine.program import Program
-from netmend.program.engine.values import Call, Item, Operation, Value, constant, resolved
+from netmend.program.engine.values import Call, Collection, Item, Operation, Value, constant, resolved
 from netmend.program.meaning.arithmetic import operations
-from netmend.program.meaning.directions import Sense, sense, senses
+from netmend.program.meaning.directions import ACROSS, DOWN, Sense, axes_of_picture, sense, senses
 from netmend.program.meaning.grids import grid
 
 POINTS_HEAD = """\
@@ -117,7 +117,7 @@ class CoordinatesExchanged(StaticRule, code="S972", cause="PRE-WRONG-STEP"):
     """
 
     message = "x is taken for the row and y for the column, so what is drawn is mirrored at the diagonal; pass (y, x), for example `point[::-1]`."
-    triggers = ("arange(", "linspace(", "meshgrid(", "mgrid", "ogrid", "indices(")
+    triggers = ("arange(", "linspace(", "meshgrid(", "mgrid", "ogrid", "indices(", "zeros(", "full(", "ones(")
 
     GOOD = (
         Snippet("y, x", MAPS_HEAD + "for row in csv.DictReader(open('a.csv')):\n    maps = blob(64, 64, (float(row['y']), float(row['x'])))\n"),
@@ -125,6 +125,8 @@ class CoordinatesExchanged(StaticRule, code="S972", cause="PRE-WRONG-STEP"):
         Snippet("the file says rows", MAPS_HEAD + "for row in csv.DictReader(open('a.csv')):\n    maps = blob(64, 64, (float(row['row']), float(row['col'])))\n"),
         Snippet("maps and pictures both lie", MAPS_HEAD + "for row in csv.DictReader(open('a.csv')):\n    image = np.load(row['file']).transpose(1, 0)\n    maps = blob(64, 64, (float(row['x']), float(row['y'])))\n"),
         Snippet("nothing is known of the numbers", MAPS_HEAD + "for row in csv.reader(open('a.csv')):\n    maps = blob(64, 64, (float(row[1]), float(row[2])))\n"),
+        Snippet("rows and columns point by point", "import numpy as np\nimport pandas as pd\n\nfor row in pd.read_csv('a.csv').itertuples():\n    m = np.zeros((48, 64))\n    m[int(row.y), int(row.x)] = 1\n"),
+        Snippet("a table of pairs", "import numpy as np\nimport pandas as pd\n\nfor row in pd.read_csv('a.csv').itertuples():\n    m = np.zeros((48, 64))\n    m[row.first, row.second] = 1\n"),
         Snippet("a mesh in x, y", "import numpy as np\nimport pandas as pd\n\nX, Y = np.meshgrid(np.arange(64), np.arange(48))\nfor row in pd.read_csv('a.csv').itertuples():\n    m = np.exp(-((X - row.x) ** 2 + (Y - row.y) ** 2))\n"),
     )  # fmt: skip
     BAD = (
@@ -133,6 +135,7 @@ class CoordinatesExchanged(StaticRule, code="S972", cause="PRE-WRONG-STEP"):
                 "    return [blob(64, 64, p) for p in pts]\n\nmaps = [read(row) for row in csv.DictReader(open('a.csv'))]\n", line=14),
         Snippet("a mesh in rows, columns", "import numpy as np\nimport pandas as pd\n\nX, Y = np.meshgrid(np.arange(64), np.arange(48), indexing='ij')\n"
                 "for row in pd.read_csv('a.csv').itertuples():\n    m = np.exp(-((X - row.x) ** 2 + (Y - row.y) ** 2))\n", line=6),
+        Snippet("point by point", "import numpy as np\nimport pandas as pd\n\nfor row in pd.read_csv('a.csv').itertuples():\n    m = np.zeros((48, 64))\n    m[int(row.x), int(row.y)] = 1\n", line=6),
         Snippet("torch", "import torch\nimport pandas as pd\n\nyy, xx = torch.meshgrid(torch.arange(64), torch.arange(64), indexing='xy')\n"
                 "for row in pd.read_csv('a.csv').itertuples():\n    d = (xx - row.cx).pow(2) + (yy - row.cy).pow(2)\n", line=6),
     )  # fmt: skip
@@ -140,6 +143,9 @@ class CoordinatesExchanged(StaticRule, code="S972", cause="PRE-WRONG-STEP"):
     def check(self, program: Program) -> Findings:
         if _turns_pictures(program):
             return
+        for event in program.stores:
+            if event.target.base is not None and _is_map(event.target.base) and _is_turned(event.target.key):
+                yield self.finding(program, event.node)
         differences = [found for value in operations(program) if (found := _difference(value)) is not None]
         told: set[tuple[int, int]] = set()
         for one in differences:
@@ -156,6 +162,28 @@ class CoordinatesExchanged(StaticRule, code="S972", cause="PRE-WRONG-STEP"):
                         yield self.finding(
                             program, place, see=[("Rows are compared with it here.", one.node)]
                         )
+
+
+_MADE = frozenset(
+    ("numpy.zeros", "torch.zeros", "numpy.full", "torch.full", "numpy.ones", "torch.ones", "numpy.empty")
+)
+
+
+def _is_map(array: Value) -> bool:
+    """An array that is filled point by point, or pixels."""
+    made = resolved(array)
+    return (isinstance(made, Call) and made.qualified in _MADE) or axes_of_picture(made) is not None
+
+
+def _is_turned(key: Value | None) -> bool:
+    """`[x, y]`, also as the last two of more."""
+    key = resolved(key)
+    if not isinstance(key, Collection) or key.kind != "tuple" or len(key.items) < 2 or key.open:
+        return False
+    row, column = (sense(item) for item in key.items[-2:])
+    if row is None or column is None or row.is_size or column.is_size:
+        return False
+    return row.direction == ACROSS and column.direction == DOWN
 
 
 @dataclass(frozen=True)
