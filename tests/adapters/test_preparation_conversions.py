@@ -77,6 +77,13 @@ def test_words_that_become_missing_are_no_numbers() -> None:
     assert not converted(texts, [float("nan")] * 80 + [1.5, 2.0] * 50)
 
 
+def test_codes_with_letters_are_no_numbers_with_units() -> None:
+    codes = [f"{k}{'abcdef'[k % 6]}" for k in range(60)] + ["12", "40"] * 20
+    assert not converted(codes, [float("nan")] * 60 + [12.0, 40.0] * 20)
+    weights = [f"{k} kg" for k in range(60)]
+    assert converted(weights, [float("nan")] * 60)["coerced_kinds"] == ["unit"]
+
+
 def test_a_decimal_comma_taken_out() -> None:
     texts = [german(DRAWN.uniform(0.1, 90), 2) for _ in range(200)]
     spelled = [text.replace(",", "") for text in texts]

@@ -15,6 +15,7 @@ from netmend.adapters.preparation.notations import Notation
 
 ROWS = 800  # of a column that are looked at
 _FEW = 5  # texts that may be odd, in any column
+_UNITS = 3  # different words behind numbers, from which they are no units: "12a", "7b", "3c", "9d"
 _TEXTS = 0.8  # share of texts in a column of texts
 _CLOSE = 1e-6  # between a number and the same number read from its text
 _SAME_WAY = 0.95  # of the wrong numbers that one mistake accounts for
@@ -71,6 +72,11 @@ def _coerced(pairs: Sequence[tuple[str, Any]], rows: int) -> Seen:
     lost = [text for text, value in pairs if is_missing(value)]
     part = lost[:: -(-len(lost) // notations.LOOKED_AT) or 1]
     kinds = [notations.kind_of_number(text) for text in part]
+    units = {
+        re.sub(r"[\d.,\s+-]", "", text) for text, kind in zip(part, kinds, strict=True) if kind == "unit"
+    }
+    if len(units) > _UNITS:
+        kinds = ["" if kind == "unit" else kind for kind in kinds]
     numbers = [text for text, kind in zip(part, kinds, strict=True) if kind]
     if len(numbers) < _FEW:
         return {}
