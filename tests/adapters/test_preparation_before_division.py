@@ -33,7 +33,9 @@ for train, test in KFold(3).split(X, y):
 
 def _facts(folder: Path, text: str) -> dict[str, PreparationFact]:
     (folder / "train.py").write_text(text)
-    subprocess.run([sys.executable, "-m", "netmend", "run", "train.py"], cwd=folder, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "netmend", "run", "train.py"], cwd=folder, check=True, capture_output=True
+    )
     run = next((folder / ".netmend" / "runs").iterdir())
     return {fact.call: fact for fact in read_trace(run).all(PreparationFact)}
 
