@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from netmend.adapters.preparation.order_of_rows import beside_files, beside_table, columns_of, groups_of
+from netmend.adapters.preparation.order_of_rows import (
+    beside_files,
+    beside_numbers,
+    beside_table,
+    columns_of,
+    groups_of,
+)
 
 
 def _written(folder: Path, name: str, head: str, rows: list[str]) -> str:
@@ -51,3 +57,12 @@ def test_what_is_no_table_is_passed_over(tmp_path: Path) -> None:
     text = _written(tmp_path, "notes.txt", "no table", ["just words"] * 50)
     assert columns_of(text) == []
     assert columns_of(str(tmp_path / "missing.csv")) == []
+
+
+def test_files_that_count_without_leading_zeros() -> None:
+    assert (
+        beside_numbers([f"img_{number}.png" for number in sorted(range(1, 41), key=str)])["text_numbers"]
+        < 0.2
+    )
+    assert beside_numbers([f"img_{number:03}.png" for number in range(1, 41)]) == {}  # padded: one order
+    assert beside_numbers([f"scan_{number * 7}.png" for number in range(1, 41)]) == {}  # ids, not places

@@ -43,7 +43,7 @@ _WRONG_FIGURES = frozenset(
 # Rules whose mistake a training loss cannot show: answers given to the decoder, derivatives that teach nothing, trained weights thrown
 # away, a best state that is never taken, a sign with which any loss falls. Neither a low loss nor what was watched speaks against them.
 _BEYOND_THE_LOSS = frozenset({"S217", "S218", "S230", "S231", "S236", "S237", "S238", "S239", "S346", "S617"})
-# What only the files of a run can show: a sentence, and whether it is in order.
+# What only the files of a run can show: a sentence, and how much it says.
 _SHOWN_BY_FILES = {"S914": order_of_files, "S915": spelling_of_keys}
 _PREPARATION = "S9"  # data that are wrong are learned as well as others
 
@@ -71,7 +71,7 @@ def advised(case: Case) -> Iterator[Advice]:
 
 def _needs_files(case: Case, finding: Finding) -> bool:
     """Whether only the files of the run could show it, and they do not."""
-    return finding.code in _SHOWN_BY_FILES and _SHOWN_BY_FILES[finding.code](case, finding)[1]
+    return finding.code in _SHOWN_BY_FILES and not _SHOWN_BY_FILES[finding.code](case, finding)[1]
 
 
 def _is_advice(case: Case, finding: Finding) -> bool:
@@ -156,7 +156,7 @@ def _of_the_run(case: Case, finding: Finding) -> list[Evidence]:
     if finding.code in _BEYOND_THE_LOSS:
         return []
     if finding.code in _SHOWN_BY_FILES:
-        return [Evidence(_SHOWN_BY_FILES[finding.code](case, finding)[0], PROVEN)]
+        return [Evidence(*_SHOWN_BY_FILES[finding.code](case, finding))]
     against = refuted(case, finding)
     if against:
         return [Evidence(against, -REFUTED)]

@@ -111,6 +111,11 @@ def _compare(preparation: Preparation, paths: Paths) -> None:
         if perf_counter() - started > _SECONDS:
             return
         for pattern, names in groups_of(folder):
+            counted = beside_numbers(names)
+            if counted:
+                preparation.add(
+                    PreparationFact(f"places@{pattern}", "files", PLACES, seen={"one": pattern, **counted})
+                )
             for column in columns:
                 seen = beside_files(names, column)
                 if seen:
@@ -208,6 +213,17 @@ def beside_files(names: list[str], column: Column) -> dict[str, Any]:
                 "text_sorted": _agree(known, [wanted[place] for place in _order(column.values)]),
             }
     return {}
+
+
+def beside_numbers(names: list[str]) -> dict[str, Any]:
+    """How much of the order of files by name agrees with their order by number, where they count from 0 or 1 on."""
+    stems = [_NUMBER.split(Path(name).stem) for name in names]
+    numbers = [int(parts[1]) for parts in stems if len(parts) == 3 and parts[1] == str(int(parts[1]))]
+    if len(numbers) < len(names) or len({parts[0] for parts in stems}) > 1:
+        return {}
+    if sorted(numbers) != list(range(min(numbers), min(numbers) + len(numbers))) or min(numbers) > 1:
+        return {}
+    return {"rows": len(names), "text_numbers": _agree([*map(str, numbers)], [*map(str, sorted(numbers))])}
 
 
 def beside_table(one: Column, other: Column) -> dict[str, Any]:
