@@ -9,19 +9,29 @@ from netmend.check.rule import Findings, Snippet, StaticRule
 from netmend.library.image_transforms import READERS
 from netmend.program.engine.history import RETURN, CallEvent
 from netmend.program.engine.program import Program
-from netmend.program.engine.values import Call, Const, Function, Instance, Item, Value, resolved
+from netmend.program.engine.values import (
+    Call,
+    Collection,
+    Const,
+    Element,
+    Function,
+    Instance,
+    Item,
+    Value,
+    resolved,
+)
 from netmend.program.meaning.arrays import same_numbers
 from netmend.program.meaning.batches import calls_of_datasets
-from netmend.program.meaning.chance import MOVES, chance, is_seed
+from netmend.program.meaning.chance import MOVES, chance, is_seed, moves, moves_by_chance
 from netmend.program.meaning.operations import walk
-from netmend.program.meaning.pairs import are_learned_together, exclude_each_other, names_a_target
+from netmend.program.meaning.pairs import are_learned_together, exclude_each_other, learned, names_a_target
 
 HEAD = """\
 import random
 import numpy as np
 import torch
 from PIL import Image
-from torch.utils.data import Dataset
+from torch.utils.data import DataLoader, Dataset
 """
 FLIP = """
 def flipped(a):
@@ -42,6 +52,19 @@ class Cells(Dataset):
         mask = np.array(Image.open(self.masks[i]))
 """
 
+FIT = """
+net = torch.nn.Conv2d(1, 1, 3, padding=1)
+opt = torch.optim.Adam(net.parameters())
+for x, y in DataLoader(Cells(images, masks), batch_size=8):
+    opt.zero_grad()
+    torch.nn.functional.binary_cross_entropy_with_logits(net(x), y).backward()
+    opt.step()
+"""
+_ALONE = (
+    "This flips, turns or cuts the picture at random, but not the picture that is its target, so they no longer lie on each other; "
+    "apply the same step with the same numbers to both."
+)
+
 
 class PairTransformedApart(StaticRule, code="S960", cause="PRE-WRONG-STEP"):
     """A random flip, turn or crop is called once for the picture and once for its mask.
@@ -57,6 +80,8 @@ class PairTransformedApart(StaticRule, code="S960", cause="PRE-WRONG-STEP"):
     triggers = ("transform", "aug", "flip", "rot", "crop", "Flip", "Crop", "Rotat")
 
     GOOD = (
+        Snippet("drawn once, applied to both", HEAD + PAIRS + "        if random.random() < 0.5:\n            image, mask = np.fliplr(image), np.fliplr(mask)\n        return image.copy(), mask.copy()\n" + FIT),
+        Snippet("whether there is anything in the mask", HEAD + PAIRS + "        if random.random() < 0.5:\n            image = np.fliplr(image)\n        return image.copy(), float(mask.any())\n" + FIT),
         Snippet("one call for both", HEAD + "import albumentations as A\n" + PAIRS + "        both = self.augment(image=image, mask=mask)\n"
                 "        return both['image'], both['mask']\n\ndata = Cells(a, b, A.Compose([A.HorizontalFlip(p=0.5)]))\ndata[0]\n"),
         Snippet("the same seed before each", HEAD + FLIP + PAIRS + "        seed = random.randint(0, 10**6)\n        random.seed(seed)\n        image = flipped(image)\n"
@@ -68,6 +93,7 @@ class PairTransformedApart(StaticRule, code="S960", cause="PRE-WRONG-STEP"):
         Snippet("only one of the two, by the part", HEAD + FLIP + PAIRS + "        if self.augment:\n            return flipped(image), mask\n        return image, flipped(mask)\n"),
     )  # fmt: skip
     BAD = (
+        Snippet("the picture alone", HEAD + PAIRS + "        if random.random() < 0.5:\n            image = np.fliplr(image)\n        return image.copy(), mask.copy()\n" + FIT, line=18),
         Snippet("an own function", HEAD + FLIP + PAIRS + "        image = flipped(image)\n        mask = flipped(mask)\n        return image, mask\n", line=23),
         Snippet("a transform of a library", HEAD + "import albumentations as A\n" + PAIRS + "        image = self.augment(image=image)['image']\n        mask = self.augment(image=mask)['image']\n"
                 "        return image, mask\n\ndata = Cells(a, b, A.Compose([A.HorizontalFlip(p=0.5)]))\ndata[0]\n", line=19),
@@ -82,6 +108,10 @@ class PairTransformedApart(StaticRule, code="S960", cause="PRE-WRONG-STEP"):
     )  # fmt: skip
 
     def check(self, program: Program) -> Findings:
+        for node in _one_alone(program):
+            yield self.finding(program, node, _ALONE)
+        for event in _each_of_both(program):
+            yield self.finding(program, event.node, self.message.format("mask or target"))
         for one, other in _pairs(program):
             if names_a_target(program, other.node) or names_a_target(program, one.node):
                 what = "mask or labels"
@@ -95,6 +125,70 @@ class PairTransformedApart(StaticRule, code="S960", cause="PRE-WRONG-STEP"):
                 self.message.format(what),
                 see=[("The other one is transformed here.", one.node)],
             )
+
+
+# One number for a whole picture: flips leave it as it is.
+_SUMMARIES = frozenset(
+    (
+        "any",
+        "all",
+        "sum",
+        "mean",
+        "max",
+        "min",
+        "amax",
+        "unique",
+        "argmax",
+        "count_nonzero",
+        "bincount",
+        "median",
+        "std",
+        "getextrema",
+        "len",
+        "nonzero",
+    )
+)
+
+
+def _last(call: Call) -> str:
+    return (call.qualified or call.method).rpartition(".")[2]
+
+
+def _one_alone(program: Program) -> Iterator[ast.AST]:
+    """Random moves of a model's input whose target is a picture of its own that nothing moves."""
+    for pair in learned(program):
+        read = [part for part in pair.targets if isinstance(part, Call) and part.qualified in READERS]
+        if not read or any(id(part.node) in pair.input_places for part in read):
+            continue
+        if any(
+            moves(part) or (isinstance(part, Call) and MOVES in _chance(program, part))
+            for part in pair.targets
+        ):
+            continue
+        if any(isinstance(part, Call) and _last(part) in _SUMMARIES for part in pair.targets):
+            continue
+        for part in pair.inputs:
+            if part.node is None or id(part.node) in pair.target_places:
+                continue
+            by_chance = isinstance(part, Call) and MOVES in _chance(program, part)
+            if by_chance or moves_by_chance(part, program.module_of(part.node)):
+                yield part.node
+                break
+
+
+def _each_of_both(program: Program) -> Iterator[CallEvent]:
+    """One call in a comprehension over the picture and its mask: it draws anew for each."""
+    for event in (*program.calls, *calls_of_datasets(program)):
+        call = event.call
+        given = _picture(call) if MOVES in _chance(program, call) else None
+        if not isinstance(given, Element):
+            continue
+        each = resolved(given.iterable)
+        if not isinstance(each, Collection) or each.open or len(each.items) != 2 or _same_source(*each.items):
+            continue
+        in_both = any(id(call.node) in pair.input_places & pair.target_places for pair in learned(program))
+        if in_both or names_a_target(program, event.node):
+            yield event
 
 
 def _pairs(program: Program) -> Iterator[tuple[CallEvent, CallEvent]]:

@@ -284,6 +284,11 @@ def _with_parents(definition: ast.AST) -> Iterator[tuple[ast.AST, tuple[ast.AST,
         waiting.extend((child, around) for child in ast.iter_child_nodes(node))
 
 
+def moves(value: Value) -> bool:
+    """Is a value the result of a flip, turn, warp or cut, by chance or not?"""
+    return value.node is not None and bool(_moved(value.node))
+
+
 def moves_by_chance(value: Value, module: ModuleFile | None) -> bool:
     """Is a value the result of a flip, turn, warp or cut of a library that depends on a number drawn where it stands?"""
     node = value.node

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from netmend.program.engine.history import Branch, Event
 from netmend.program.engine.program import Program, once
@@ -42,16 +43,28 @@ def names_points(text: str) -> bool:
     return bool(words(text) & _POINTS)
 
 
+@dataclass(frozen=True)
+class Learned:
+    """What a loss compares: everything that the model's input and the target are computed from, and the places in the source of both."""
+
+    inputs: tuple[Value, ...]
+    targets: tuple[Value, ...]
+    input_places: frozenset[int]
+    target_places: frozenset[int]
+
+
 @once
-def learned_pairs(program: Program) -> tuple[tuple[frozenset[int], frozenset[int]], ...]:
-    """For each loss, what the model's input is computed from and what the target is computed from, by identity of values."""
+def learned(program: Program) -> tuple[Learned, ...]:
     found = []
     for use in loss_uses(program):
-        if use.prediction is None or use.target is None:
-            continue
-        target = frozenset(map(id, _behind(program, use.target)))
-        found.append((frozenset(map(id, _behind(program, use.prediction))), target))
+        if use.prediction is not None and use.target is not None:
+            sides = [tuple(_behind(program, side)) for side in (use.prediction, use.target)]
+            found.append(Learned(sides[0], sides[1], _places(sides[0]), _places(sides[1])))
     return tuple(found)
+
+
+def _places(values: Iterable[Value]) -> frozenset[int]:
+    return frozenset(id(part.node) for part in values if part.node is not None)
 
 
 def _behind(program: Program, value: Value) -> Iterator[Value]:
@@ -69,9 +82,12 @@ def _behind(program: Program, value: Value) -> Iterator[Value]:
 
 def are_learned_together(program: Program, one: Value, other: Value) -> bool:
     """Is one value what a model is given and the other what it shall answer?"""
-    for inputs, targets in learned_pairs(program):
-        for first, second in ((one, other), (other, one)):
-            if id(first) in inputs - targets and id(second) in targets - inputs:
+    for pair in learned(program):
+        for first, second in ((id(one.node), id(other.node)), (id(other.node), id(one.node))):
+            if (
+                first in pair.input_places - pair.target_places
+                and second in pair.target_places - pair.input_places
+            ):
                 return True
     return False
 
