@@ -77,6 +77,11 @@ def test_words_that_become_missing_are_no_numbers() -> None:
     assert not converted(texts, [float("nan")] * 80 + [1.5, 2.0] * 50)
 
 
+def test_numbers_that_are_declared_missing() -> None:
+    texts = ["-200" if k % 9 == 0 else f"{k}.5" for k in range(90)]
+    assert not converted(texts, [float("nan") if text == "-200" else float(text) for text in texts])
+
+
 def test_codes_with_letters_are_no_numbers_with_units() -> None:
     codes = [f"{k}{'abcdef'[k % 6]}" for k in range(60)] + ["12", "40"] * 20
     assert not converted(codes, [float("nan")] * 60 + [12.0, 40.0] * 20)

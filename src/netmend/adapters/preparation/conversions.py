@@ -71,7 +71,8 @@ def _coerced(pairs: Sequence[tuple[str, Any]], rows: int) -> Seen:
     """Texts that became missing though they are numbers in another notation."""
     lost = [text for text, value in pairs if is_missing(value)]
     part = lost[:: -(-len(lost) // notations.LOOKED_AT) or 1]
-    kinds = [notations.kind_of_number(text) for text in part]
+    # A plain number is missing only where somebody said so: `na_values=[-200]`.
+    kinds = [notations.kind_of_number(text).replace("plain", "") for text in part]
     units = {
         re.sub(r"[\d.,\s+-]", "", text) for text, kind in zip(part, kinds, strict=True) if kind == "unit"
     }
