@@ -30,7 +30,7 @@ loader = DataLoader(TensorDataset(*tensors(train)), batch_size=32, shuffle=True)
 model = nn.Sequential(nn.Linear(3, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 1))
 optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
 
-for epoch in range(30):
+for _ in range(30):
     for x, y in loader:
         loss = nn.functional.smooth_l1_loss(model(x).squeeze(1), y)
         optimizer.zero_grad()
