@@ -64,3 +64,20 @@ def test_different_rows_are_not_met_again() -> None:
 def test_columns_of_few_values_single_nobody_out() -> None:
     x = np.random.default_rng(4).integers(0, 4, (2000, 5)).astype(np.float32)
     assert met_again(x[:1500], None, x[1500:], None) is None
+
+
+def test_keys_and_copies_of_a_join_of_polars() -> None:
+    polars = pytest.importorskip("polars")
+    from netmend.adapters.preparation.polars_joins import _joined
+
+    orders = polars.DataFrame({"shop": ["0042", "0147", "1003", "1004"], "y": [1, 2, 3, 4]})
+    shops = polars.DataFrame({"shop": ["42", "147", "1003", "1003"], "size": [5, 6, 7, 8]})
+    table = orders.join(shops, on="shop", how="left")
+    seen = _joined(None, (orders, shops), {"on": "shop", "how": "left"}, table)
+    assert seen is not None
+    assert (seen["rows"], seen["rows_after"], seen["spelling"]) == (4, 5, "zeros")
+    assert seen["alone_by_spelling"] == 0.5 and seen["repeated_right"] == 0.25
+    # keys that are expressions are not evaluated again
+    assert "alone" not in (
+        _joined(None, (orders, shops), {"on": polars.col("shop"), "how": "left"}, table) or {}
+    )

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from netmend.adapters.preparation import polars_joins
 from netmend.adapters.preparation.conversions import LOST, ROWS, carried_over, converted
 from netmend.adapters.preparation.raw_text import compared, lines_of
 from netmend.adapters.preparation.values import far_fill, is_time, of_columns
@@ -23,6 +24,7 @@ _FIRST_COLUMNS = 32
 def watch(preparation: Preparation) -> None:
     """Wrap what polars offers; called when the program has imported it."""
     polars = sys.modules["polars"]
+    polars_joins.watch(preparation)
     preparation.wrap(polars, "read_csv", "read", _read, label="polars.read_csv")
     for name in ("read_parquet", "read_json", "read_excel", "read_database", "read_ndjson"):
         preparation.wrap(polars, name, "read", _read, label=f"polars.{name}")
