@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 _MOST = 20_000  # keys that are looked at on each side
+_MOST_SPELLED = 5_000  # different keys that are spelled otherwise
 _EXAMPLES = 3
 
 
@@ -61,16 +63,18 @@ def partners(left: Iterable[Any], right: Iterable[Any]) -> dict[str, Any]:
 
 def by_spelling(keys: Sequence[Hashable], known: set[Any]) -> dict[str, Any]:
     """The share of the keys that find a partner only once both are spelled alike, and what has to be done for it."""
-    alone = [key for key in keys if key not in known and not _is_missing(key)]
+    alone = Counter(key for key in keys if key not in known and not _is_missing(key))
+    if len(alone) > _MOST_SPELLED or len(known) > 10 * _MOST_SPELLED:
+        return {}  # every row another key: nothing that a person wrote
     best: dict[str, Any] = {}
     for name, spell in SPELLINGS:
         spelled = {_spelled(key, spell): key for key in known}
         if len(spelled) < 0.98 * len(known):  # what is spelled alike is not the same there
             continue
         found = [key for key in alone if _spelled(key, spell) in spelled]
-        share = len(found) / len(keys)
+        share = sum(alone[key] for key in found) / len(keys)
         if found and share > 1.05 * best.get("alone_by_spelling", 0.0):
-            pairs = list(dict.fromkeys((str(key), str(spelled[_spelled(key, spell)])) for key in found))
+            pairs = [(str(key), str(spelled[_spelled(key, spell)])) for key in found]
             best = {
                 "alone_by_spelling": share,
                 "keys_by_spelling": len(pairs),

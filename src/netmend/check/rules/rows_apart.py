@@ -177,7 +177,6 @@ class OrdersDiffer(StaticRule, code="S911", cause="DAT-LABEL"):
         "randperm(",
         ":len(",
         ": len(",
-        "shape[0]",
     )
 
     GOOD = (
