@@ -63,7 +63,7 @@ class EvaluationDrawnByClass(StaticRule, code="S959", cause="VAL-METRIC"):
         Snippet("how well the training part is known", SAMPLED_HEAD + SAMPLED_LOOP.replace("test_loader", "train_loader")),
     )  # fmt: skip
     BAD = (
-        Snippet("the same function for both", SAMPLED_HEAD + "test_loader = draw(x[800:], y[800:])\n" + SAMPLED_LOOP, line=11),
+        Snippet("the same function for both", SAMPLED_HEAD + "test_loader = draw(x[800:], y[800:])\n" + SAMPLED_LOOP, line=14),
         Snippet("written out", SAMPLED_HEAD + "test_loader = DataLoader(TensorDataset(x[800:], y[800:]), 32,\n    sampler=WeightedRandomSampler(w, 200))\n" + SAMPLED_LOOP, line=14),
     )  # fmt: skip
 
@@ -75,9 +75,18 @@ class EvaluationDrawnByClass(StaticRule, code="S959", cause="VAL-METRIC"):
                 continue
             sampler = resolved(loader.argument("sampler", 3))
             if isinstance(sampler, Call) and sampler.qualified == "torch.utils.data.WeightedRandomSampler":
-                yield self.finding(
-                    program, loader.node, see=[("It is evaluated here.", evaluation.loop.node)]
-                )
+                node = _asked_for(program, loader)
+                yield self.finding(program, node, see=[("It is evaluated here.", evaluation.loop.node)])
+
+
+def _asked_for(program: Program, loader: Call) -> ast.AST | None:
+    """Where a loader is made; of a function that makes the training loader as well, its call for this one."""
+    fed = [made for feeding in trained(program) if (made := loader_made(feeding.loader)) is not None]
+    if any(made.node is loader.node for made in fed):
+        for store in program.stores:
+            if store.value is not loader and resolved(store.value) is loader:
+                return store.value.node
+    return loader.node
 
 
 UNITS_HEAD = """\
