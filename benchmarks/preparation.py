@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from typing import Any
 PROGRAMS = Path(__file__).parent / "preparation"
 FAMILIES = json.loads((PROGRAMS / "families.json").read_text(encoding="utf-8"))
 PARTS = ("calibration", "heldout")
+_MAGIC = re.compile(r"\s*(?:%%?[a-zA-Z]|!)")  # a continued line may begin with `% (`
 SECONDS = 240.0  # for one program; they take about five
 FAULTY, MENDED, ALIKE = "faulty", "mended", "look-alike"
 
@@ -145,7 +147,7 @@ def cells(notebook: Path) -> str:
     found = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     code = ("".join(cell["source"]) for cell in found if cell["cell_type"] == "code")
     lines = "\n".join(code).splitlines()
-    return "\n".join("" if line.lstrip().startswith(("%", "!")) else line for line in lines) + "\n"
+    return "\n".join("" if _MAGIC.match(line) else line for line in lines) + "\n"
 
 
 def as_script(folder: Path) -> str:

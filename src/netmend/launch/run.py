@@ -32,7 +32,7 @@ class Starter(Protocol):
         progress: Progress | None = None,
         *,
         sites: Sites | None = None,
-        preparation: Adapter | None = None,
+        preparation: Any = None,
     ) -> Any: ...
 
 

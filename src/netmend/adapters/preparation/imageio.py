@@ -17,7 +17,7 @@ _LARGEST = 4_000_000  # bytes of a file that is read once more
 def watch(preparation: Preparation) -> None:
     for name in ("imageio", "imageio.v2", "imageio.v3"):
         module = sys.modules.get(name)
-        if hasattr(module, "imread"):
+        if module is not None and hasattr(module, "imread"):
             preparation.wrap(module, "imread", "image", partial(_read, module.imread), label="imageio.imread")
 
 
