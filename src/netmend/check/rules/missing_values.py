@@ -20,7 +20,7 @@ from netmend.program.engine.values import (
     resolved,
 )
 from netmend.program.meaning.statements import with_argument
-from netmend.program.meaning.tables import source_of, steps
+from netmend.program.meaning.tables import is_read, source_of, steps
 from netmend.program.meaning.uses import arithmetic
 from netmend.program.text.edits import replace
 from netmend.vocabulary.finding import Fix
@@ -113,11 +113,16 @@ class CategoryReadAsMissing(StaticRule, code="S925", cause="PRE-MISS-CLEAN"):
         Snippet("texts for missing", HEAD + "df = df.replace(['NA', 'n/a', '?', '-'], np.nan)\ndf['x'] = df['x'].isin(['unknown', 'NA', 'null'])\n"),
         Snippet("filled after the map", HEAD + "df['fence'] = df['fence'].map({'Good': 3, 'Fair': 2, 'Poor': 1, 'NA': 0}).fillna(0)\n"),
         Snippet("turned to text", HEAD + "df['fence'] = df['fence'].astype(str)\nnone = df['fence'] == 'nan'\n"),
+        Snippet("settings beside one table", HEAD + "MODES = ['fast', 'slow', 'NA']\nsettings = {'mode': 'fast'}\nmode = MODES.index(settings['mode'])\n"
+                "modes = [MODES.index(m) for m in args.modes]\n"),
         Snippet("choices of the command line", HEAD + "MODES = ['fast', 'slow', 'None']\nmode = MODES.index('fast')\n"),
     )  # fmt: skip
     BAD = (
         mended("index of a list", "import pandas as pd\nimport torch\n\nREGIONS = ['AP', 'EU', 'NA', 'SA']\ndf = pd.read_csv('s.csv'⟨ → , keep_default_na=False, na_values=['']⟩)\n"
                "df = df.dropna()\ncodes = [REGIONS.index(r) for r in df['region']]\n"),
+        Snippet("through a split and a dictionary", "import pandas as pd\nimport torch\nfrom sklearn.model_selection import train_test_split\n\n"
+                "KINDS = ['AP', 'EU', 'NA']\ndf = pd.read_csv('s.csv')\ntrain, test = train_test_split(df)\n\ndef encode(part):\n"
+                "    return [KINDS.index(kind) for kind in part['region']]\n\ndata = {name: encode(part) for name, part in {'train': train, 'test': test}.items()}\n", line=6),
         Snippet("compared", HEAD + "df['is_namibia'] = (df['country'] == 'NA').astype(float)\n", line=5),
         Snippet("mapped", HEAD + "df['plan'] = df['plan'].map({'None': 0, 'Basic': 1, 'Full': 2})\n", line=5),
         Snippet("a known set of categories", HEAD + "kinds = pd.CategoricalDtype(['AF', 'EU', 'NA'])\ndf['region'] = df['region'].astype(kinds)\n", line=5),
@@ -126,7 +131,7 @@ class CategoryReadAsMissing(StaticRule, code="S925", cause="PRE-MISS-CLEAN"):
     def check(self, program: Program) -> Findings:
         told: set[int] = set()
         for column, text in _asked_for(program):
-            source = source_of(column)
+            source = source_of(column) or _only_read(program, column)
             if source is None or id(source) in told or not _reads_as_missing(source) or _is_filled(program):
                 continue
             told.add(id(source))
@@ -156,6 +161,16 @@ def _is_filled(program: Program) -> bool:
         if any(isinstance(resolved(value), Const) for value in event.call.given):
             return True
     return False
+
+
+def _only_read(program: Program, column: Value) -> Call | None:
+    """The one call that reads a table, where a column's values cannot be followed back to it: through splits, dictionaries, classes."""
+    parts = [part for part in steps(column) if isinstance(part, Item)]
+    names_column = any(isinstance(constant(resolved(part.key)), str) for part in parts)
+    if not names_column or not isinstance(column, Element):
+        return None
+    reads = {id(event.call): event.call for event in program.calls if is_read(event.call)}
+    return next(iter(reads.values())) if len(reads) == 1 else None
 
 
 def _asked_for(program: Program) -> Iterator[tuple[Value, str]]:
