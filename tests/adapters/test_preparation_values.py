@@ -133,3 +133,14 @@ def test_numbers_taken_for_categories(preparation: Preparation) -> None:
     preparation.facts.clear()
     pandas.factorize(pandas.Series([f"{code:05d}" for code in DRAWN.integers(0, 99_999, ROWS)]))
     assert not preparation.facts
+
+
+def test_only_a_change_of_type_keeps_numbers(preparation: Preparation) -> None:
+    price = pandas.Series(DRAWN.uniform(50, 400, ROWS), name="price")
+    price.apply(lambda value: int(value > 200))
+    price.map(lambda value: 0)
+    (price > 200).astype(int)
+    assert not any("losses" in fact.seen for fact in preparation.facts.values())
+    preparation.facts.clear()
+    price.astype("int8")
+    assert seen(preparation, "astype")["losses"][0]["wrapped"] > 0.5

@@ -34,11 +34,16 @@ LOST = frozenset(("coerced", "misread", "mirrored", "epoch", "wrapped", "overflo
 Seen = dict[str, Any]
 
 
-def converted(before: Sequence[Any], after: Sequence[Any], *, of_text: bool = False) -> Seen:
-    """What happened to the values of a column on the way; empty where nothing was lost. `of_text`: one text was made of another."""
+def converted(
+    before: Sequence[Any], after: Sequence[Any], *, of_text: bool = False, same: bool = False
+) -> Seen:
+    """What happened to the values of a column on the way; empty where nothing was lost. `of_text`: one text was made of another.
+
+    `same`: the numbers are meant to stay what they are, as only their type changes.
+    """
     texts = [value if isinstance(value, str) else None for value in before]
     if sum(text is not None for text in texts) < _TEXTS * max(1, sum(not is_missing(v) for v in before)):
-        return _of_numbers(before, after)
+        return _of_numbers(before, after, same)
     pairs = [(text, value) for text, value in zip(texts, after, strict=True) if text is not None]
     pairs = [(text, value) for text, value in pairs if not notations.is_absent(text)]
     if not pairs:
@@ -243,9 +248,11 @@ def _as_date(value: Any) -> Any:
 # -- numbers that became other numbers
 
 
-def _of_numbers(before: Sequence[Any], after: Sequence[Any]) -> Seen:
+def _of_numbers(before: Sequence[Any], after: Sequence[Any], same: bool) -> Seen:
     if any(isinstance(value, date | np.datetime64) for value in after[:_FEW]):
         return _of_epochs(before, after)
+    if not same:
+        return {}
     try:
         one, other = (np.asarray([_plain(value) for value in values], float) for values in (before, after))
     except (TypeError, ValueError):

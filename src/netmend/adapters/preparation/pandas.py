@@ -168,7 +168,7 @@ def _values(
     if not tables.is_table(before) or not tables.is_table(after):
         return None
     function = args[1] if len(args) > 1 else None
-    computed = name in _COMPUTING and not isinstance(function, type)  # `apply(int)` is a conversion
+    computed = name != "astype" and not isinstance(function, type)  # `apply(int)` is a conversion
     seen = tables.change(before, after) | values.conversion(before, after, computed=computed)
     if name in _FILLING:
         table = before if tables.is_frame(before) else parents.of(args[0])

@@ -98,7 +98,7 @@ def _changed(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], after: A
 def _of_column(token: Any, args: tuple[Any, ...], kwargs: dict[str, Any], after: Any) -> Seen | None:
     before = args[0]
     step = -(-len(before) // ROWS) or 1
-    found = converted(before.gather_every(step).to_list(), after.gather_every(step).to_list())
+    found = converted(before.gather_every(step).to_list(), after.gather_every(step).to_list(), same=True)
     return {"losses": [{"column": str(after.name)[:80], **found}]} if LOST & found.keys() else {}
 
 
