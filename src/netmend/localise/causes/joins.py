@@ -51,9 +51,9 @@ def rows_multiplied_by_join(case: Case, symptom: Symptom) -> Accusation:
     names = [str(name) for name in fact.seen.get("on", ())] if fact is not None else []
     key = repr(names[0] if len(names) == 1 else names) if names else "key"
     return Accusation(
-        PROVEN,
+        PROVEN + 2.0,
         reason="The right table holds keys several times, so each row on the left comes out once for each of them, with the same target.",
         remedy=f'Keep one row of each key of the right table before the join, `right.drop_duplicates({key}, keep="last")`, and let pandas check it: `validate="many_to_one"`.',
         refutation="Each row of the right table is a sample of its own, and rows of one key are kept in one part.",
-        explains=("D309",),
+        explains=("D309", "D840"),  # the copies are one row, however they are divided
     )
