@@ -71,6 +71,7 @@ class AugmentationSharedWithEvaluation(StaticRule, code="S961", cause="PRE-TRAIN
     triggers = ("random_split", "Subset", "DataLoader")
 
     GOOD = (
+        Snippet("its rows from a second data set", HEAD + "train_set, val_set = random_split(Coins(x, y, turn=True), [80, 20])\ntrain_loader = DataLoader(train_set, shuffle=True)\nheld_loader = DataLoader(Subset(Coins(x, y), val_set.indices))\n" + FIT),
         Snippet("a data set of its own", HEAD + "order = torch.randperm(100).tolist()\ntrain_loader = DataLoader(Subset(Coins(x, y, turn=True), order[:80]), shuffle=True)\n"
                 "held_loader = DataLoader(Subset(Coins(x, y), order[80:]))\n" + FIT),
         Snippet("no random step", HEAD + "train, val = random_split(Coins(x, y), [80, 20])\ntrain_loader, held_loader = DataLoader(train, shuffle=True), DataLoader(val)\n" + FIT),
@@ -139,6 +140,8 @@ def _scored(program: Program) -> Iterator[tuple[ast.AST | None, Value]]:
 
 def _named(program: Program) -> Iterator[tuple[ast.AST | None, Value]]:
     """Parts of one data set of which one is called after training and the other after evaluation."""
+    if any(isinstance(node, ast.Attribute) and node.attr == "indices" for node in program.nodes):
+        return  # the part may only say which rows to take from another data set
     for event in program.stores:
         whole = _whole(resolved(event.value))
         if whole is None or not is_for_evaluation(event.target.name):
