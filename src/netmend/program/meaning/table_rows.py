@@ -22,31 +22,12 @@ from netmend.program.engine.values import (
     constant,
     resolved,
 )
+from netmend.program.meaning import row_words
 from netmend.program.meaning.arrays import SPLIT
 from netmend.program.meaning.operations import behind, reached
 from netmend.program.meaning.row_orders import ANY, DRAWN, MIXED, SOME, SORTED, Rows, Step, Table
-from netmend.program.meaning.row_words import (
-    ORDER_BY,
-    arguments_of,
-    changed_in_place,
-    columns_of,
-    draw_of,
-    drops_rows,
-    first_key,
-    grouping_of,
-    is_drawn,
-    is_mask,
-    is_of_pandas,
-    is_whole,
-    line_of,
-    maker_of,
-    run_through,
-    with_keys,
-    without_locator,
-    words_of,
-)
 
-_MOST_DEEP = 60
+_MOST_DEEP = 60  # steps back
 
 
 def table_of(program: Program, value: Value | None) -> Table | None:
@@ -75,9 +56,9 @@ class _Reader:
 
     def _is_changed_later(self, value: Value) -> bool:
         """Was it asked for before a call that changes it in place?"""
-        events = changed_in_place(self.program).get(id(value), ())
-        return bool(events and self._asking) and line_of(self._asking[-1].node) < max(
-            line_of(event.node) for event in events
+        events = row_words.changed_in_place(self.program).get(id(value), ())
+        return bool(events and self._asking) and row_words.line_of(self._asking[-1].node) < max(
+            row_words.line_of(event.node) for event in events
         )
 
     def _read(self, value: Value, depth: int) -> Table | None:
@@ -143,7 +124,9 @@ class _Reader:
                 or not any(step.kind == ANY for step in source.steps)
             ):
                 return None
-            return Table(source.then(Step(SORTED, words_of(value.keywords.get("key")) or "text", value.node)))
+            return Table(
+                source.then(Step(SORTED, row_words.words_of(value.keywords.get("key")) or "text", value.node))
+            )
         if name in ("pandas.DataFrame", "pandas.Series"):
             return self._framed(value, first, depth)
         if first is None:
@@ -151,7 +134,11 @@ class _Reader:
         if name in ("pandas.get_dummies", "pandas.to_numeric", "pandas.to_datetime"):
             return first
         if name == "sklearn.utils.shuffle":
-            return first.taken(Step(MIXED, draw_of(value), value.node)) if len(value.args) == 1 else None
+            return (
+                first.taken(Step(MIXED, row_words.draw_of(value), value.node))
+                if len(value.args) == 1
+                else None
+            )
         if name in ("list", "tuple", "enumerate", "iter") or short in ("tqdm", "track"):
             return first.array()
         if name.startswith(("numpy.", "torch.")):
@@ -192,7 +179,7 @@ class _Reader:
             return (
                 Table(first.rows, labels.labels, is_column, labels.numbered) if first.labels is None else None
             )
-        if is_of_pandas(value.args[0]):
+        if row_words.is_of_pandas(value.args[0]):
             return None  # of a table whose labels are not known
         return replace(first, is_column=is_column).anew(value.node)
 
@@ -205,8 +192,8 @@ class _Reader:
 
     def _query(self, value: Call, query: Value, *, labelled: bool) -> Table:
         text = constant(resolved(query))
-        order = ORDER_BY.findall(text) if isinstance(text, str) else []
-        steps = (Step(SORTED, columns_of(order[-1]), value.node),) if order else ()
+        order = row_words.ORDER_BY.findall(text) if isinstance(text, str) else []
+        steps = (Step(SORTED, row_words.columns_of(order[-1]), value.node),) if order else ()
         rows = Rows(value, steps)
         return Table(rows, rows if labelled else None, False, value.node)
 
@@ -225,11 +212,11 @@ class _Reader:
         if method == "iterdir":
             return Table(Rows(value, (Step(ANY, id(value), value.node),)))
         if method in names.TRANSFORMS and value.args and not isinstance(receiver, Item):
-            maker = maker_of(receiver)
+            maker = row_words.maker_of(receiver)
             if maker.startswith(("sklearn.", "category_encoders.", "umap.")):
                 first = self.table(value.args[0], depth)
                 return first.array() if first is not None else None
-        if method in names.AGGREGATES and (grouped := grouping_of(receiver)) is not None:
+        if method in names.AGGREGATES and (grouped := row_words.grouping_of(receiver)) is not None:
             return self._aggregate(value, grouped)
         if method == "fetchall":
             return self._fetched(value, receiver, depth)
@@ -247,7 +234,7 @@ class _Reader:
             return made
         # `cursor.execute(query)`, then `cursor.fetchall()`
         asked = [event.call for event in self.program.methods_of("execute")
-                 if resolved(event.call.receiver) is receiver and line_of(event.node) <= line_of(value.node)]  # fmt: skip
+                 if resolved(event.call.receiver) is receiver and row_words.line_of(event.node) <= row_words.line_of(value.node)]  # fmt: skip
         return self.table(asked[-1], depth) if asked else None
 
     def _aggregate(self, value: Call, grouped: Call) -> Table | None:
@@ -256,27 +243,35 @@ class _Reader:
             if constant(resolved(grouped.keywords.get("maintain_order")), False) is not False:
                 return None
             return Table(rows.then(Step(ANY, id(value), grouped.node)))
-        key = words_of(grouped.args[0]) if grouped.args else words_of(grouped.keywords.get("by"))
+        key = (
+            row_words.words_of(grouped.args[0])
+            if grouped.args
+            else row_words.words_of(grouped.keywords.get("by"))
+        )
         if constant(resolved(grouped.keywords.get("sort")), True) is not True or not key:
             return None
         return Table(rows.then(Step(SORTED, key, grouped.node)))
 
     def _changed(self, value: Call, method: str, table: Table) -> Table | None:
         step: Step | None = None
-        if method in names.SOME_ROWS or (method == "drop" and drops_rows(value)):
+        if method in names.SOME_ROWS or (method == "drop" and row_words.drops_rows(value)):
             if method in ("nlargest", "nsmallest"):
                 return None
-            step = Step(SOME, (method, arguments_of(value)), value.node)
+            step = Step(SOME, (method, row_words.arguments_of(value)), value.node)
         elif method in names.SORTS:
             if not value.args and "by" not in value.keywords and method == "sort_values":
                 by = "values"
             else:
-                by = words_of(value.args[0]) if value.args else words_of(value.keywords.get("by"))
+                by = (
+                    row_words.words_of(value.args[0])
+                    if value.args
+                    else row_words.words_of(value.keywords.get("by"))
+                )
             if "ascending" in value.keywords or "descending" in value.keywords:
-                by = f"{by} {words_of(value.keywords.get('ascending') or value.keywords.get('descending'))}"
+                by = f"{by} {row_words.words_of(value.keywords.get('ascending') or value.keywords.get('descending'))}"
             step = Step(SORTED, by, value.node)
         elif method == "sample":
-            step = Step(MIXED, draw_of(value), value.node)
+            step = Step(MIXED, row_words.draw_of(value), value.node)
         elif method == "reset_index":
             return table.anew(value.node) if table.rows is not None else None
         elif method == "drop" or method in names.SAME_ROWS:
@@ -299,7 +294,7 @@ class _Reader:
         table = self.table(base.base if is_located and isinstance(base, Attribute) else base, depth)
         if table is None:
             return None
-        is_frame = table.labels is not None or is_of_pandas(base)
+        is_frame = table.labels is not None or row_words.is_of_pandas(base)
         column = False
         if isinstance(key, Collection) and key.kind == "tuple":
             if not key.items or not (is_located or not is_frame):
@@ -314,22 +309,22 @@ class _Reader:
                 if is_frame or all(isinstance(constant(resolved(item)), str) for item in key.items)
                 else None
             )
-        elif is_frame and not is_located and not is_mask(key):
+        elif is_frame and not is_located and not row_words.is_mask(key):
             return None
-        if is_whole(key):
+        if row_words.is_whole(key):
             return replace(table, is_column=column)
         if isinstance(key, Const):
             return None
         if isinstance(key, Operation) and key.operator == "slice":
-            return table.taken(Step(SOME, ("slice", words_of(key)), value.node))
-        if is_drawn(key, sorts=False):
+            return table.taken(Step(SOME, ("slice", row_words.words_of(key)), value.node))
+        if row_words.is_drawn(key, sorts=False):
             return replace(table.taken(Step(MIXED, (DRAWN, id(key)), value.node)), is_column=column)
         if isinstance(key, Call) and (key.method or key.qualified).rpartition(".")[2] == "argsort":
             return replace(table.taken(Step(SORTED, id(key), value.node)), is_column=column)
-        kind = SOME if is_mask(key) else MIXED
-        if is_located and kind == MIXED and not is_drawn(key):
+        kind = SOME if row_words.is_mask(key) else MIXED
+        if is_located and kind == MIXED and not row_words.is_drawn(key):
             return None
-        made = table.taken(Step(kind, words_of(key) if kind == SOME else id(key), value.node))
+        made = table.taken(Step(kind, row_words.words_of(key) if kind == SOME else id(key), value.node))
         return replace(made, is_column=column or made.is_column)
 
     def _split(self, value: Item, split: Call, key: Value, depth: int) -> Table | None:
@@ -357,7 +352,7 @@ class _Reader:
 
     def _run_over(self, value: Value, target: ast.AST, depth: int) -> Table | None:
         """The rows that a comprehension runs over, as its items use them."""
-        elements = [part for part in reached(value, with_keys) if isinstance(part, Element)]
+        elements = [part for part in reached(value, row_words.with_keys) if isinstance(part, Element)]
         elements.sort(key=lambda part: part.node is not target)
         tables = (self.table(part.iterable, depth) for part in elements)
         return next((table for table in tables if table is not None), None)
@@ -370,7 +365,7 @@ class _Reader:
         loops = appended[0].loops() if len(appended) == 1 else ()
         if len(loops) != 1 or loops[0].iterable is None:
             return None
-        iterable = behind(loops[0].iterable, run_through)
+        iterable = behind(loops[0].iterable, row_words.run_through)
         table = self._counted(appended[0].call.args, loops[0].iterable, depth) or self.table(iterable, depth)
         if table is None:
             return None
@@ -383,17 +378,15 @@ class _Reader:
         """The rows of `names[i]` and `table.loc[i, "y"]` in a loop over the numbers i."""
         counter = resolved(counter)
         for value in values:
-            for part in reached(value, with_keys):
-                key = first_key(part) if isinstance(part, Item) else None
+            for part in reached(value, row_words.with_keys):
+                key = row_words.first_key(part) if isinstance(part, Item) else None
                 if isinstance(part, Item) and isinstance(key, Element) and resolved(key.iterable) is counter:
-                    return self.table(without_locator(part.base), depth)
+                    return self.table(row_words.without_locator(part.base), depth)
         return None
-
-    # -- in place
 
     def _in_place(self, value: Value, table: Table) -> Table | None:
         """What calls that change an object in place did to it afterwards."""
-        for event in changed_in_place(self.program).get(id(value), ()):
+        for event in row_words.changed_in_place(self.program).get(id(value), ()):
             call = event.call
             if call.method == "reset_index":
                 table = table.anew(event.node)
