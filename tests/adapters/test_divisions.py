@@ -10,6 +10,7 @@ import pytest
 
 from netmend.adapters.preparation.batches import Batches
 from netmend.adapters.preparation.divisions import divisions
+from netmend.adapters.preparation.identities import numbered
 from netmend.adapters.preparation.watch import Preparation
 from netmend.observe.sites import Sites
 
@@ -204,3 +205,18 @@ def test_two_picks_of_rows_divide(preparation: Preparation) -> None:
         divisions(preparation).picked("library.pick", whole, len(y), rows, ({"patient": patient},))
     seen = _told(preparation, y)
     assert (seen["rows"], seen["rows_tested"], seen["identity"]) == (300, 50, "patient")
+
+
+def test_amounts_that_were_read_as_texts_are_nobodys_name() -> None:
+    assert numbered("kWh", ["3,5", "12,25", "3,5", "7"] * 10) == []
+    assert [column.is_identity for column in numbered("patient", ["p1", "p2", "p1", "p3"] * 10)] == [True]
+
+
+def test_the_target_in_other_words_is_nobodys_name(preparation: Preparation) -> None:
+    heat = np.random.default_rng(3).integers(20, 220, 600)
+    as_text = [str(amount) for amount in heat]
+    order = np.random.default_rng(0).permutation(600)
+    divisions(preparation).by_numbers("library.split", 600, order[150:], order[:150], (heat.astype(float),))
+    seen = _told(preparation, heat.astype(float))
+    assert len(as_text) == 600
+    assert "identity" not in seen or seen["identity"] != "as_text"

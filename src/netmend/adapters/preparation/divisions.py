@@ -250,10 +250,12 @@ def _groups(division: Division, targets: _Signature | None, inputs: list[Any]) -
     target = division.target or _target_among(division, targets)
     if target is None or target.count > MOST_CLASSES:
         return None
+    of_amounts = all(column is not target for column in division.columns)
     found = [
         shared
         for column in division.columns
-        if (shared := _shared(column, division.parts, target)) is not None
+        if not (of_amounts and _is_ordered_by(column, target))
+        and (shared := _shared(column, division.parts, target)) is not None
         and not (column.is_number and _is_an_input(column, division.parts, inputs))
     ]
     # the widest identity that is torn apart, by its own name rather than by those of files
@@ -267,6 +269,14 @@ def _groups(division: Division, targets: _Signature | None, inputs: list[Any]) -
         ),
         default=None,
     )
+
+
+def _is_ordered_by(column: Column, target: Column) -> bool:
+    """Whether the answers rise or fall with the numbers of a column: it is the target itself, in other words."""
+    if not column.is_number:
+        return False
+    steps = np.diff(target.codes[np.argsort(column.codes, kind="stable")])
+    return bool((steps >= 0).all() or (steps <= 0).all())
 
 
 def _target_among(division: Division, targets: _Signature | None) -> Column | None:

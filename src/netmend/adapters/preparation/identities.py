@@ -13,6 +13,8 @@ import numpy as np
 MOST_CLASSES = 50
 _MOST_VARIANTS = 12  # files of one name
 _DIGITS = re.compile(r"\d")
+_AMOUNT = re.compile(r"\s*[-+]?\d+[.,]\d+\s*")
+_AMOUNTS = 0.2  # share of a column's texts that are numbers with decimals
 _BETWEEN = re.compile(r"[^0-9a-zA-Z]+")
 
 
@@ -53,7 +55,11 @@ def numbered(label: str, values: Any) -> list[Column]:
     ]
     if any(len(text) > 200 for text in texts[:50]):
         return []
+    if np.mean([bool(_AMOUNT.fullmatch(text)) for text in texts[:500]]) > _AMOUNTS:
+        return []  # numbers that were read as texts
     with_digits = np.mean([bool(_DIGITS.search(text)) for text in texts[:500]]) > 0.9
+    if all(text.strip().isdecimal() for text in texts):
+        return _coded(label, np.array([float(text) for text in texts]), is_identity=True, is_number=True)
     found = _coded(label, texts, is_identity=bool(with_digits), is_number=False)
     if _are_files(texts) and with_digits:
         found += _beginnings(label, texts)
