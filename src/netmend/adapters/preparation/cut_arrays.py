@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import chain
 from pathlib import Path
 from time import thread_time
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netmend.adapters.preparation.own_modules import own_modules
 from netmend.adapters.preparation.probes import Answers, lift, say_by_numbers
 from netmend.adapters.preparation.raw_files import Raw, labelled_files, labelled_rows, read
 from netmend.adapters.preparation.records import classes_of
@@ -33,13 +33,7 @@ def ask(preparation: Preparation) -> None:
     targets = classes_of([batch.targets for batch in batches])
     if targets is None or batches[0].inputs.ndim < 2 or batches[0].inputs.dtype.kind != "f":
         return
-    modules = [
-        module
-        for name, module in list(sys.modules.items())
-        if isinstance(file := getattr(module, "__file__", None), str) and preparation.sites.is_user_file(file)
-        and not name.startswith("netmend")
-    ]  # fmt: skip
-    shrinkings = list(written_shrinks(sources_of(modules)))
+    shrinkings = list(written_shrinks(sources_of(own_modules(preparation.sites))))
     if not shrinkings:
         return
     shown: Answers | None = None

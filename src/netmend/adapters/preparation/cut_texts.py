@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from time import thread_time
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from netmend.adapters.preparation.own_modules import own_modules
 from netmend.adapters.preparation.probes import Answers, Words, lift, say_by_numbers
 from netmend.adapters.preparation.records import Texts, classes_of, labelled_texts
 from netmend.adapters.preparation.written_cuts import LETTERS, WORDS, Cut, sources_of, written_cuts
@@ -37,13 +37,7 @@ def ask(preparation: Preparation) -> None:
     inputs, classes = _shown(batches)
     if inputs is None or len(classes) < _FEWEST:
         return
-    modules = [
-        module
-        for name, module in list(sys.modules.items())
-        if isinstance(file := getattr(module, "__file__", None), str) and preparation.sites.is_user_file(file)
-        and not name.startswith("netmend")
-    ]  # fmt: skip
-    sources = sources_of(modules)
+    sources = sources_of(own_modules(preparation.sites))
     cuts: list[Cut | Filter] = list(dict.fromkeys((*_watched(preparation), *written_cuts(sources))))
     cuts += written_filters(sources)
     if not cuts:

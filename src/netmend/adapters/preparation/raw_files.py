@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import wave
@@ -18,6 +19,8 @@ from netmend.adapters.preparation.records import is_spread_alike, readings, tabl
 PICTURES = {".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm", ".ppm"}
 RECORDINGS = {".wav"}
 _MOST_FOUND = 6000
+_MOST_ENTRIES = 20_000  # of folders that are walked through
+_NOT_DATA = ("node_modules", "site-packages", "__pycache__", "venv")
 _MOST_READ = 160
 _FEWEST = 100
 _LETTERS = re.compile(r"[A-Za-z]+")
@@ -65,9 +68,17 @@ def labelled_rows(folder: Path, before: float, targets: Any) -> Iterator[Raw]:
 
 
 def _below(folder: Path, endings: set[str], before: float) -> Iterator[Path]:
-    for file in folder.rglob("*"):
-        if file.suffix.lower() in endings and ".netmend" not in file.parts and file.stat().st_mtime <= before:
-            yield file
+    """Files that lay there before the program began; a bounded number of entries is looked at, hidden folders are not."""
+    looked = 0
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name[:1] != "." and name not in _NOT_DATA)
+        for name in files:
+            looked += 1
+            if looked > _MOST_ENTRIES:
+                return
+            file = Path(place, name)
+            if file.suffix.lower() in endings and file.stat().st_mtime <= before:
+                yield file
 
 
 def _labellings(folder: Path, before: float, files: list[Path]) -> Iterator[tuple[list[Path], list[Any]]]:

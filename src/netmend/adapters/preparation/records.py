@@ -64,7 +64,7 @@ def _files(folder: Path, before: float) -> list[Path]:
     found: list[Path] = []
     for place in (
         folder,
-        *sorted(part for part in folder.iterdir() if part.is_dir() and part.name[:1] != "."),
+        *sorted(part for part in islice(folder.iterdir(), 400) if part.is_dir() and part.name[:1] != "."),
     ):
         for entry in islice(os.scandir(place), 400):
             is_data = Path(entry.name).suffix.lower() in _ENDINGS and entry.is_file()
