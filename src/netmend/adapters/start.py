@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from netmend.observe.sites import Sites
 
 
+def watch_preparation(sites: Sites) -> Preparation:
+    """What watches how data are made, from the first line of a program on."""
+    from netmend.adapters.preparation.watch import Preparation
+
+    return Preparation(sites)
+
+
 def start_torch(
     options: Options,
     script: str,

@@ -7,8 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 
-from netmend.adapters.preparation.watch import Preparation
-from netmend.adapters.start import start_torch
+from netmend.adapters.start import start_torch, watch_preparation
 from netmend.cli.aftermath import Aftermath
 from netmend.cli.companion import Companion
 from netmend.cli.options import refuse_bad_file
@@ -66,7 +65,7 @@ def _run(program: Program, watching: Options, options: RunOptions) -> None:
         status.update(steps, loss, overhead)
         companion.update(observed.watching)
 
-    observed = Observed(program, watching, progress, start_torch, Preparation)
+    observed = Observed(program, watching, progress, start_torch, watch_preparation)
     ended = Ended()
     try:
         ended = observed.run()

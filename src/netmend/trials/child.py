@@ -13,8 +13,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from netmend.adapters.preparation.watch import Preparation
-from netmend.adapters.start import start_torch
+from netmend.adapters.start import start_torch, watch_preparation
 from netmend.launch.run import Ended, Finished, Observed, user_frame
 from netmend.launch.script import load_module, load_script
 from netmend.launch.tracebacks import clean
@@ -120,7 +119,7 @@ class Process:
             self._finish(Ended(FAILED, 1, problem))
             return
         observed = Observed(
-            program, Options(self.trial.overhead, directory=self.folder), None, start_torch, Preparation
+            program, Options(self.trial.overhead, directory=self.folder), None, start_torch, watch_preparation
         )
         begin = observed._start
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from netmend.adapters.preparation.tables import is_frame, is_series
+from netmend.observe.sites import search_variables
 
 if TYPE_CHECKING:
     from netmend.adapters.preparation.watch import Preparation
@@ -36,9 +37,16 @@ def beside(given: tuple[Any, ...], frames: Iterator[FrameType], rows: int) -> It
     for thing in given:
         yield from _columns("", thing, rows, seen)
     for frame in frames:
-        for name, thing in list(frame.f_locals.items()):
-            if not name.startswith("__") and not isinstance(thing, ModuleType | type):
-                yield from _columns(name, thing, rows, seen)
+        yield from search_variables(frame, lambda variables: _in_variables(variables, rows, seen))
+
+
+def _in_variables(variables: Mapping[str, Any], rows: int, seen: set[int]) -> list[tuple[str, Any]]:
+    return [
+        column
+        for name, thing in list(variables.items())
+        if not name.startswith("__") and not isinstance(thing, ModuleType | type)
+        for column in _columns(name, thing, rows, seen)
+    ]
 
 
 def _columns(name: str, thing: Any, rows: int, seen: set[int], depth: int = 2) -> Iterator[tuple[str, Any]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import dis
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from netmend.adapters.preparation.beside import columns_of_items, user_frames
 from netmend.adapters.preparation.tables import is_frame
+from netmend.observe.sites import search_variables
 from netmend.vocabulary import Site
 
 if TYPE_CHECKING:
@@ -45,13 +47,14 @@ def look(divisions: Divisions) -> None:
     if divisions.kept:
         return
     for frame in user_frames(divisions.preparation, _MOST_FRAMES):
-        held = [
-            part
-            for name, thing in list(frame.f_locals.items())
-            if (part := _part(name, thing, frame)) is not None
-        ]
+        held = search_variables(frame, partial(_held_in, frame))
         if _masks(divisions, held) or _numbers(divisions, held) or _items(divisions, held):
             return
+
+
+def _held_in(frame: FrameType, variables: Mapping[str, Any]) -> list[_Held]:
+    parts = (_part(name, thing, frame) for name, thing in list(variables.items()))
+    return [part for part in parts if part is not None]
 
 
 def _part(name: str, thing: Any, frame: FrameType) -> _Held | None:
@@ -112,12 +115,17 @@ def _numbers(divisions: Divisions, held: list[_Held]) -> bool:
 
 def _length_beside(frame: FrameType, least: int) -> int:
     """The length of the tables and arrays that row numbers are of: the shortest that holds them all."""
-    lengths = [
-        len(thing)
-        for thing in frame.f_locals.values()
-        if hasattr(thing, "__len__") and hasattr(thing, "__getitem__") and least <= _len(thing) <= 1.5 * least
-    ]
-    return min(lengths, default=least)
+
+    def lengths(variables: Mapping[str, Any]) -> list[int]:
+        return [
+            len(thing)
+            for thing in variables.values()
+            if hasattr(thing, "__len__")
+            and hasattr(thing, "__getitem__")
+            and least <= _len(thing) <= 1.5 * least
+        ]
+
+    return min(search_variables(frame, lengths), default=least)
 
 
 def _len(thing: Any) -> int:
